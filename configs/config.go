@@ -38,6 +38,7 @@ type Config struct {
 	Journal     Journal      `toml:"journal" doc:"the durable run log"`
 	Web         *Web         `toml:"web" doc:"the dashboard; absent: off"`
 	Notify      *Notify      `toml:"notify" doc:"who is told when something happens to the run: a webhook, a command, or both; absent: nobody"`
+	Declared    []Declared   `toml:"declared" doc:"what a device said of a channel when the run began; tuner run writes it behind the file in the journal, nobody by hand"`
 	Socket      *Socket      `toml:"socket" doc:"the Unix socket by which this computer's users command the run; absent: its own user and root alone"`
 
 	// File is the name of the file as given to Load or Parse.
@@ -47,6 +48,10 @@ type Config struct {
 	// Text holds the file's bytes; SHA256 is their digest in hexadecimal.
 	Text   []byte `toml:"-"`
 	SHA256 string `toml:"-"`
+
+	// Asks are the keys that the file leaves to devices which say themselves what they are, and
+	// that have not been asked: see WithDeclared.
+	Asks []Ask `toml:"-"`
 
 	loc   *schema.Locator
 	known *Known
@@ -88,8 +93,8 @@ type Sensor struct {
 	Name    string        `toml:"name" required:"true" doc:"name in formulas, logs and other sections"`
 	Unit    string        `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
 	Device  string        `toml:"device" required:"true" doc:"the device that measures it"`
-	Channel string        `toml:"channel" required:"true" doc:"the device's channel"`
-	Range   Range         `toml:"range" required:"true" unit:"the sensor's" doc:"plausible values; outside is no data"`
+	Channel string        `toml:"channel" required:"true" doc:"the device's channel; absent: name"`
+	Range   Range         `toml:"range" required:"true" unit:"the sensor's" doc:"plausible values; outside is no data; absent: what the device says"`
 	MaxAge  time.Duration `toml:"max_age" required:"true" bound:"> 0s" ticks:"1: every reading would be too old" doc:"a value older than this is no data"`
 	MaxSkew time.Duration `toml:"max_skew" bound:"> 0s" doc:"how far in time from the objective a value may lie within one shot; absent: max_age"`
 }
@@ -109,7 +114,7 @@ type Variable struct {
 	// Linear: a range that is given in the variable's unit says nothing of its effect.
 	Scale    string   `toml:"scale" default:"linear" enum:"linear,log" doc:"log: the model and the search take the logarithm, for a variable whose effect goes with its ratio, such as a concentration from 1 to 100"`
 	Device   string   `toml:"device" doc:"the device that sets it"`
-	Channel  string   `toml:"channel" doc:"the device's channel"`
+	Channel  string   `toml:"channel" doc:"the device's channel; absent: name"`
 	Sensor   string   `toml:"sensor" doc:"in place of device and channel: the sensor that measures a variable which nothing sets"`
 	Readback Readback `toml:"readback" doc:"when the setting counts as reached"`
 	// No wait: the readback within its tolerance is the proof of arrival, and
@@ -123,7 +128,7 @@ type Variable struct {
 
 // Readback says when an actuator has arrived.
 type Readback struct {
-	Tolerance float64 `toml:"tolerance" required:"true" unit:"the variable's" bound:"> 0" doc:"largest distance between setpoint and readback"`
+	Tolerance float64 `toml:"tolerance" required:"true" unit:"the variable's" bound:"> 0" doc:"largest distance between setpoint and readback; absent: resolution and accuracy, where the device says them"`
 	// Not shorter: a stage on a slow serial line needs a few readings to arrive.
 	// Not longer: a device that ignores setpoints should be found within one step.
 	Timeout time.Duration `toml:"timeout" default:"5s" bound:"> 0s" doubt:"> 1h: is longer than an hour: an actuator that does not follow is noticed after four times as long; it is the time that one setpoint takes to show" doc:"longest wait for it"`

@@ -65,6 +65,15 @@ func (c *DeviceChannel) Problem(key, what, hint string) Problem {
 	return c.own.Problem(key, what, hint)
 }
 
+// rawChannels are the [device.channel.NAME] sections as the file has them.
+func (d *Device) rawChannels() map[string]any {
+	all := map[string]any{}
+	for _, c := range d.channels {
+		all[c.Name] = c.own.Raw
+	}
+	return all
+}
+
 // Keep implements schema.Keeper: it takes the driver's keys and splits off the channels.
 func (d *Device) Keep(unknown map[string]any, at string, w *schema.Walker) {
 	d.Line = w.Loc.Line(at)

@@ -30,6 +30,9 @@ type Driver struct {
 	// not list them; IntroducedBy names a key of the device that does so.
 	Introduces   bool
 	IntroducedBy string
+	// Declares gives what is known of a channel without opening the device, by the device's raw
+	// keys, and says in words where from; false: nothing. nil: nothing of any.
+	Declares func(device map[string]any, channel string) (d Declared, source string, known bool)
 }
 
 // enum lists the words of a field whose tag names a list that was handed in.

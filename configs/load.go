@@ -53,6 +53,7 @@ func Parse(name string, text []byte, known *Known, overrides ...Override) (*Conf
 	}
 	c.Text, c.SHA256 = text, hex.EncodeToString(digest[:])
 	c.loc = schema.NewLocator(name, string(text), tree, keys)
+	c.Asks = complete(tree, known, c.loc)
 
 	w := schema.NewWalker(c.loc, known.enum, known.owner())
 	w.Section(reflect.ValueOf(c).Elem(), tree, "")
@@ -61,6 +62,11 @@ func Parse(name string, text []byte, known *Known, overrides ...Override) (*Conf
 	v := checker{cfg: c, Walker: w}
 	v.all()
 	if len(w.Problems) > 0 {
+		for i := range w.Problems {
+			if p := &w.Problems[i]; c.asks(*p) {
+				p.Hint = "tuner check --probe and tuner run ask the device for it; elsewhere it must stand in the file"
+			}
+		}
 		return c, NewError(w.Problems...)
 	}
 	c.derive()

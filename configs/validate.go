@@ -44,6 +44,7 @@ func (k *checker) all() {
 		k.variable(&k.cfg.Variables[i], schema.Item("variable", i))
 	}
 	k.sharedChannels()
+	k.narrows()
 	k.controlSets()
 	k.cost()
 	k.policy()

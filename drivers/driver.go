@@ -20,6 +20,10 @@ type Driver struct {
 	// need not list them; IntroducedBy names a key that does so where it is given.
 	Introduces   bool
 	IntroducedBy string
+	// Declares gives what is known of a channel without opening the device, by the raw keys of its
+	// section, and says in words where from; false: nothing is. What only the device itself can say comes
+	// with Device.Open. nil: nothing is known of any.
+	Declares func(device map[string]any, channel string) (c Channel, source string, known bool)
 	// Wire turns a device of a file into what can be made. It opens nothing, and tells
 	// problems to the section.
 	Wire func(s Section) Wired

@@ -45,6 +45,9 @@ type Channel struct {
 	Min, Max float64
 	// Safe is the value that Halt brings the channel to, in Unit.
 	Safe float64
+	// Resolution is the step in which the device takes values, Accuracy how far a reading
+	// may lie from the truth, in Unit; 0: not known.
+	Resolution, Accuracy float64
 	// CanRelease says that Setpoints.Release may name the channel.
 	CanRelease bool
 	// Dose says that a write adds an amount, once, that nothing takes back: writing it

@@ -102,6 +102,18 @@ func parseChannel(members map[string]any) (drivers.Channel, error) {
 			*limit.to = number
 		}
 	}
+	for _, step := range []struct {
+		key string
+		to  *float64
+	}{{"resolution", &c.Resolution}, {"accuracy", &c.Accuracy}} {
+		if v, there := members[step.key]; there {
+			number, ok := v.(float64)
+			if !ok || number <= 0 {
+				return c, fmt.Errorf("%q: %q is %s and must be a number above 0, or be left out", c.Name, step.key, quoteValue(v))
+			}
+			*step.to = number
+		}
+	}
 	switch kind := members["kind"]; {
 	case kind == nil || kind == "setpoint":
 	case kind == "dose" && c.Access == drivers.ReadWrite:

@@ -96,6 +96,7 @@ func parseChannel(o ChannelOptions) (*channel, error) {
 	if err := o.Apply(&c.Scaled); err != nil {
 		return nil, err
 	}
+	c.Resolution = c.grid()
 	return c, c.checkGrid()
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/BurntSushi/toml"
+
 	"github.com/labtuner/tuner/drivers"
 )
 
@@ -17,6 +19,7 @@ func Driver() drivers.Driver {
 		Channel: func() any { return new(ChannelOptions) },
 		// A preset has channels of its own.
 		IntroducedBy: "preset",
+		Declares:     declares,
 		Wire:         wired,
 	}
 }
@@ -51,6 +54,32 @@ func wired(s drivers.Section) drivers.Wired {
 		Messages: func(channel string, values []float64) []drivers.Message { return messages(channels, channel, values) },
 	}
 	return w
+}
+
+// declares is what the preset of a device says of a channel, with the file's keys over it.
+func declares(device map[string]any, channel string) (drivers.Channel, string, bool) {
+	name, _ := device["preset"].(string)
+	id, _ := device["id"].(string)
+	p, err := presetOf(name, id)
+	if name == "" || err != nil { // which is told elsewhere
+		return drivers.Channel{}, "", false
+	}
+	o, there := p.channel(channel)
+	if channels, ok := device["channel"].(map[string]any); ok && channels[channel] != nil {
+		var own strings.Builder
+		err := toml.NewEncoder(&own).Encode(channels[channel])
+		if err == nil {
+			_, err = toml.Decode(own.String(), &o)
+		}
+		if err != nil {
+			return drivers.Channel{}, "", false
+		}
+	}
+	c, err := parseChannel(o)
+	if !there || err != nil {
+		return drivers.Channel{}, "", false
+	}
+	return c.Channel, fmt.Sprintf("preset %s", name), true
 }
 
 // read gives the keys of a device, and the channels of the file and those of the preset that are

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,11 +32,18 @@ With --probe the devices are opened and each sensor and variable is read once.
 Nothing is moved and nothing is written; an exec child is killed afterwards, because
 the end of its input would ask it to go safe.
 
+A file may leave units, limits, resolution and safe values to a device that says itself
+what it is, such as a program: --probe asks it, as run does. Without --probe those
+keys are listed, and nothing is started.
+
 With --effective every key is printed with its value and where that comes from.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := setup.Load(args[0], e)
+			w, err := loadToCheck(cmd.Context(), args[0], e, probe)
+			if asks, left := errors.AsType[*setup.Unasked](err); left {
+				return describe.Unasked(asks, e.Stdout, asJSON)
+			}
 			if err == nil {
 				err = w.TryWarm()
 			}
@@ -72,6 +80,14 @@ With --effective every key is printed with its value and where that comes from.`
 	cmd.Flags().BoolVar(&effective, "effective", false, "print every key with its value and its origin")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
+}
+
+// loadToCheck loads a file; devices are asked what they are only where they may be opened.
+func loadToCheck(ctx context.Context, path string, e *host.Env, probe bool) (*setup.Setup, error) {
+	if probe {
+		return setup.LoadAsked(ctx, path, e, nil)
+	}
+	return setup.LoadUnasked(path, e)
 }
 
 // problemsJSON prints a file's problems as one document.

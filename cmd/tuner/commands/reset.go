@@ -51,7 +51,7 @@ until --doses-anew says that they are to begin anew.`,
 					return err
 				}
 			}
-			w, err := setup.Load(args[0], e)
+			w, err := setup.LoadAsked(cmd.Context(), args[0], e, recorded(e, false, false))
 			if err != nil {
 				return err
 			}

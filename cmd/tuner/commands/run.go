@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
@@ -59,7 +61,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 				return err
 			}
 			e.RunLean()
-			w, err := setup.Load(args[0], e)
+			w, err := setup.LoadAsked(cmd.Context(), args[0], e, recorded(e, shadow, fresh))
 			if err != nil {
 				return err
 			}
@@ -105,6 +107,23 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 	cmd.Flags().StringVar(&format, "log-format", "text", "narration on stderr as text or json, a line each with the run and the step")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
+}
+
+// recorded gives the text that the run in the journal of a configuration goes by, nil where there is
+// none to go on with.
+func recorded(e *host.Env, shadow, fresh bool) func(*configs.Config) []byte {
+	return func(cfg *configs.Config) []byte {
+		path := runfiles.RunJournalPath(cfg, e.StateDirectory(), shadow)
+		if _, err := os.Stat(path); fresh || err != nil {
+			return nil
+		}
+		r, err := journal.OpenReader(path)
+		if err != nil {
+			return nil // which is told when the run begins
+		}
+		defer r.Close() //nolint:errcheck // it was only read
+		return r.Run().ConfigText
+	}
 }
 
 // refuseLongBypass refuses a bypass that ends later than one may last: each start of a

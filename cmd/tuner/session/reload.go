@@ -35,7 +35,8 @@ func (s *session) reloadWhenAsked(ctx context.Context) {
 func (s *session) reload(ctx context.Context) string {
 	const unchanged = "reload refused: the run goes on unchanged"
 	file := s.Setup.Config.File
-	next, err := setup.Load(file, s.Env)
+	// What the devices said when the run began holds while it goes on.
+	next, err := setup.LoadAsked(ctx, file, s.Env, func(*configs.Config) []byte { return s.Setup.Config.Text })
 	if err != nil {
 		s.refuseReload(err)
 		return unchanged

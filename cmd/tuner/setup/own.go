@@ -49,7 +49,7 @@ func Known() *configs.Known { return new(Setup).known() }
 func (w *Setup) known() *configs.Known {
 	out := &configs.Known{Own: w.own}
 	for _, d := range Drivers() {
-		out.Drivers = append(out.Drivers, configs.Driver{Name: d.Name, Introduces: d.Introduces, IntroducedBy: d.IntroducedBy})
+		out.Drivers = append(out.Drivers, configs.Driver{Name: d.Name, Introduces: d.Introduces, IntroducedBy: d.IntroducedBy, Declares: declares(d)})
 	}
 	for _, k := range policy.Table() {
 		out.Kinds = append(out.Kinds, configs.Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence, UsualConfidence: k.UsualConfidence,

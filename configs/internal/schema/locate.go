@@ -18,7 +18,20 @@ type Locator struct {
 	names map[string]string
 	// labels holds the lines again, by the names that messages use.
 	labels map[string]int
+	// origins say where keys come from that the file does not have.
+	origins map[string]string
 }
+
+// SetOrigin says in words where a key comes from that the file does not have.
+func (l *Locator) SetOrigin(at, source string) {
+	if l.origins == nil {
+		l.origins = map[string]string{}
+	}
+	l.origins[at] = source
+}
+
+// Label names a key to a person: sensor[0].unit becomes sensor.energy.unit.
+func (l *Locator) Label(at string) string { return l.label(at) }
 
 // NewLocator scans the text that was decoded into tree. Where the scanner
 // disagrees with the library's list of keys, which no test has shown on valid
@@ -51,6 +64,13 @@ func (l *Locator) collectNames(raw any, at string) {
 		for key, value := range v {
 			l.collectNames(value, Join(at, key))
 		}
+	case []any: // a repeated section in one line
+		var all []map[string]any
+		for _, e := range v {
+			table, _ := e.(map[string]any)
+			all = append(all, table)
+		}
+		l.collectNames(all, at)
 	case []map[string]any:
 		for i, table := range v {
 			item := Item(at, i)
@@ -92,6 +112,8 @@ func (l *Locator) origin(at string) string {
 	switch {
 	case l == nil:
 		return OriginDefault
+	case l.origins[at] != "":
+		return l.origins[at]
 	case l.lines == nil:
 		return l.file
 	}

@@ -1,0 +1,151 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop"
+)
+
+// askTime bounds the opening of a device that is asked what it is: an exec child alone may
+// take 10 s to say hello.
+const askTime = 15 * time.Second
+
+// LoadAsked is Load for a file that leaves keys to devices which say themselves what they
+// are: those devices are opened to look, and closed. recorded gives the text that a run went by
+// before, nil where there is none: what the devices said then holds, so that a run goes on as
+// it began; where a device takes less by now, the run is refused when it is opened.
+func LoadAsked(ctx context.Context, path string, e *host.Env, recorded func(*configs.Config) []byte) (*Setup, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Load(path, e) // which says it
+	}
+	cfg, _ := configs.Parse(path, text, Known())
+	if cfg == nil || len(cfg.Asks) == 0 {
+		return Load(path, e)
+	}
+	if recorded != nil {
+		before := slices.Concat(text, configs.DeclaredIn(recorded(cfg)))
+		if c, _ := configs.Parse(path, before, Known()); c != nil && len(c.Asks) == 0 {
+			return bounded(Parse(path, before, e))
+		}
+	}
+	said, err := askDevices(ctx, cfg, e)
+	if err != nil {
+		return nil, err
+	}
+	if text, err = configs.WithDeclared(text, said); err != nil {
+		return nil, err
+	}
+	return bounded(Parse(path, text, e))
+}
+
+// Unasked says that a file is in order as far as it goes, and what it leaves to its devices.
+type Unasked struct {
+	Config *configs.Config
+}
+
+// Error says what is left to the devices.
+func (u *Unasked) Error() string {
+	return fmt.Sprintf("%s leaves %d keys to its devices, which have not been asked", u.Config.File, len(u.Config.Asks))
+}
+
+// LoadUnasked is Load for who opens no device: the error is an *Unasked where nothing else is wrong with
+// a file that leaves keys to its devices.
+func LoadUnasked(path string, e *host.Env) (*Setup, error) {
+	w := new(Setup)
+	cfg, err := configs.Load(path, w.known())
+	if cfg == nil || len(cfg.Asks) == 0 {
+		return Load(path, e)
+	}
+	if _, err = w.wire(cfg, err, e); err == nil {
+		return w, nil
+	}
+	broken := (*configs.Error)(nil)
+	if !errors.As(err, &broken) {
+		return nil, err
+	}
+	if left := cfg.Left(broken.Problems); len(left) > 0 {
+		return nil, configs.NewError(left...)
+	}
+	return nil, &Unasked{cfg}
+}
+
+// bounded refuses requests that a safe value would wait for too long, as Load does.
+func bounded(w *Setup, err error) (*Setup, error) {
+	if err == nil {
+		err = configs.NewError(waits{w.Config, w.Devices}.safeWaits()...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// askDevices asks the devices that the file leaves keys to, in the file's order.
+func askDevices(ctx context.Context, cfg *configs.Config, e *host.Env) (said []configs.Declared, err error) {
+	w := &Setup{Config: cfg}
+	w.sharedPlant = w.plantOnce()
+	for i := range cfg.Devices {
+		d := &cfg.Devices[i]
+		if !slices.ContainsFunc(cfg.Asks, func(a configs.Ask) bool { return a.Device == d.Name }) {
+			continue
+		}
+		wired, problems := w.wireDevice(d, e)
+		if err := configs.NewError(problems...); err != nil {
+			return nil, err
+		}
+		channels, err := askDevice(ctx, wired, e)
+		if err != nil {
+			return nil, fmt.Errorf("%w: device %q was asked what it is: %w", loop.ErrInstrument, d.Name, err)
+		}
+		for _, c := range channels {
+			said = append(said, declaredBy(d.Name, c))
+		}
+	}
+	return said, nil
+}
+
+// askDevice opens a device to look, and closes it.
+func askDevice(ctx context.Context, d Device, e *host.Env) ([]drivers.Channel, error) {
+	dev, err := d.Build(drivers.Env{Clock: loop.RealClock{}, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(askTime))
+	defer cancel()
+	channels, err := dev.Open(ctx)
+	return channels, errors.Join(err, dev.Close())
+}
+
+// declaredBy is what a device says of a channel, in the schema's form.
+func declaredBy(device string, c drivers.Channel) configs.Declared {
+	known := func(v float64, is bool) *float64 {
+		if !is || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	return configs.Declared{Device: device, Channel: c.Name, Unit: c.Unit, Min: known(c.Min, true), Max: known(c.Max, true), Safe: known(c.Safe, true),
+		Resolution: known(c.Resolution, c.Resolution > 0), Accuracy: known(c.Accuracy, c.Accuracy > 0)}
+}
+
+// declares is what a driver knows without opening anything, in the schema's form.
+func declares(d drivers.Driver) func(map[string]any, string) (configs.Declared, string, bool) {
+	if d.Declares == nil {
+		return nil
+	}
+	return func(device map[string]any, channel string) (configs.Declared, string, bool) {
+		c, source, known := d.Declares(device, channel)
+		name, _ := device["name"].(string)
+		return declaredBy(name, c), source, known
+	}
+}
