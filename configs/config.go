@@ -49,9 +49,14 @@ type Config struct {
 	Text   []byte `toml:"-"`
 	SHA256 string `toml:"-"`
 
+	parsed `toml:"-"`
+}
+
+// parsed is what reading a file leaves beside its keys.
+type parsed struct {
 	// Asks are the keys that the file leaves to devices which say themselves what they are, and
 	// that have not been asked: see WithDeclared.
-	Asks []Ask `toml:"-"`
+	Asks []Ask
 
 	loc   *schema.Locator
 	known *Known

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/labtuner/tuner/cmd/tuner/setup"
-	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
@@ -59,7 +59,7 @@ func checkMessages(w *setup.Setup, t *tabwriter.Writer) {
 	}
 	fmt.Fprintln(t, "\nmessages\t\ttopic\tbytes")
 	for _, m := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", drivers.Printable(m.Name), m.Says, drivers.Printable(m.Where), shownBytes(m.Text))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.Says, shownBytes(m.Where), shownBytes(m.Text))
 	}
 	t.Flush()
 }
@@ -72,7 +72,7 @@ func shownBytes(text string) string {
 	}
 	for _, r := range text {
 		if r < ' ' || r == 0x7f {
-			return drivers.Printable(text)
+			return strconv.Quote(text)
 		}
 	}
 	return text
