@@ -49,11 +49,11 @@ type Config struct {
 	Text   []byte `toml:"-"`
 	SHA256 string `toml:"-"`
 
-	parsed `toml:"-"`
+	asRead
 }
 
-// parsed is what reading a file leaves beside its keys.
-type parsed struct {
+// asRead is what reading a file leaves beside its keys.
+type asRead struct {
 	// Asks are the keys that the file leaves to devices which say themselves what they are, and
 	// that have not been asked: see WithDeclared.
 	Asks []Ask

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers/exec/wire"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // clockTolerance is how far the clocks of a device and of this computer may lie apart before it
@@ -19,26 +20,26 @@ const clockTolerance = 5 * time.Second
 // just been said, and when the device says where the broker had kept it. A value that
 // was said live, and is older than the clocks can differ, is one that somebody repeats: it counts
 // as of the device's time as well.
-func (c *channel) takenAt(m message, root any) (time.Time, error) {
+func (c *channel) takenAt(m link.Arrived, root any) (time.Time, error) {
 	if c.timePath == nil {
-		return m.at, nil
+		return m.At, nil
 	}
 	said, there := c.timePath.find(root)
 	if !there {
-		return m.at, fmt.Errorf("%s has nothing at time_path", wire.Quote(m.payload))
+		return m.At, fmt.Errorf("%s has nothing at time_path", wire.Quote(m.Payload))
 	}
 	at, err := timeOf(said)
 	if err != nil {
-		return m.at, err
+		return m.At, err
 	}
-	age := m.at.Round(0).Sub(at) // by the wall clocks of both
+	age := m.At.Round(0).Sub(at) // by the wall clocks of both
 	switch {
 	case age < -clockTolerance:
-		return m.at, fmt.Errorf("the device's time is %s, %v ahead of this computer's: how old the value is cannot be known; set the device's clock", at.UTC().Format(time.RFC3339), (-age).Round(time.Second))
-	case age < 0, !m.retained && age <= clockTolerance:
-		return m.at, nil
+		return m.At, fmt.Errorf("the device's time is %s, %v ahead of this computer's: how old the value is cannot be known; set the device's clock", at.UTC().Format(time.RFC3339), (-age).Round(time.Second))
+	case age < 0, !m.Retained && age <= clockTolerance:
+		return m.At, nil
 	}
-	return m.at.Add(-age), nil
+	return m.At.Add(-age), nil
 }
 
 // timeOf reads a device's time: ISO 8601 with its zone, or seconds or milliseconds since 1970.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // meter reads with the device's own time, and takes what the broker has kept.
@@ -46,7 +47,7 @@ func TestAge(t *testing.T) {
 		{`"2026-03-01T11:00:00Z"`, false, 3600, ""}, // repeated from somebody's memory
 	} {
 		d, _ := idle(t, meter(true))
-		got := hears(t, d, message{topic: "lab/x", payload: []byte(`{"v":7,"at":` + c.at + `}`), retained: c.retained, at: noon})
+		got := hears(t, d, link.Arrived{Topic: "lab/x", Payload: []byte(`{"v":7,"at":` + c.at + `}`), Retained: c.retained, At: noon})
 		switch {
 		case math.IsNaN(c.age):
 			if len(got) != 0 || !strings.Contains(fmt.Sprint(d.refused["x"].err), c.why) {
@@ -57,7 +58,7 @@ func TestAge(t *testing.T) {
 		}
 	}
 	d, _ := idle(t, meter(true))
-	if got := hears(t, d, message{topic: "lab/x", payload: []byte(`{"v":7}`), at: noon}); len(got) != 0 || !strings.Contains(fmt.Sprint(d.refused["x"].err), "has nothing at time_path") {
+	if got := hears(t, d, link.Arrived{Topic: "lab/x", Payload: []byte(`{"v":7}`), At: noon}); len(got) != 0 || !strings.Contains(fmt.Sprint(d.refused["x"].err), "has nothing at time_path") {
 		t.Errorf("no time: %+v, %v", got, d.refused)
 	}
 }
@@ -66,19 +67,19 @@ func TestAge(t *testing.T) {
 // of the device, and confirms nothing.
 func TestRetainedCountsOnce(t *testing.T) {
 	d, _ := idle(t, meter(true))
-	kept := message{topic: "lab/x", payload: []byte(`{"v":7,"at":"2026-03-01T11:59:00Z"}`), retained: true, at: noon}
+	kept := link.Arrived{Topic: "lab/x", Payload: []byte(`{"v":7,"at":"2026-03-01T11:59:00Z"}`), Retained: true, At: noon}
 	if got := hears(t, d, kept); len(got) != 1 {
 		t.Fatalf("%+v", got)
 	}
 	if !d.heard.IsZero() || d.latest["x"].order != 0 || len(d.spoken) != 0 {
 		t.Errorf("the device counts as heard: %v, order %d", d.heard, d.latest["x"].order)
 	}
-	kept.at = noon.Add(time.Minute)
+	kept.At = noon.Add(time.Minute)
 	if got := hears(t, d, kept); len(got) != 0 || !strings.Contains(fmt.Sprint(d.refused["x"].err), "was taken before") {
 		t.Errorf("again: %+v, %v", got, d.refused)
 	}
 	live := kept
-	live.retained = false
+	live.Retained = false
 	if got := hears(t, d, live); len(got) != 1 {
 		t.Errorf("live: %+v", got)
 	}
@@ -101,7 +102,7 @@ func TestReasonsAreTold(t *testing.T) {
 		}
 	}
 	for _, payload := range []string{`{"v":1}`, `{"state":"ON"}`, `{"state":"ON"}`, `{"state":"ON","v":"high"}`, `off`, `{"state":"ON","v":2}`, `{"state":"ON"}`} {
-		d.receive(message{topic: "lab/x", payload: []byte(payload), at: noon})
+		d.receive(link.Arrived{Topic: "lab/x", Payload: []byte(payload), At: noon})
 	}
 	want := []string{"nothing at off.path", `nothing at the path "v"`, "is not a decimal number", "is not strict JSON", `nothing at the path "v"`}
 	if len(missing) != len(want) {
@@ -121,7 +122,7 @@ func TestReasonsAreTold(t *testing.T) {
 func TestOneMessageIsOneInstant(t *testing.T) {
 	d, _ := idle(t, ChannelOptions{Channel: "b", Read: &ReadTopic{Topic: "lamp", Path: "brightness", Off: &OffRule{Path: "state", Is: "OFF"}}},
 		ChannelOptions{Channel: "t", Read: &ReadTopic{Topic: "lamp", Path: "color_temp"}})
-	got := hears(t, d, message{topic: "lamp", payload: []byte(`{"state":"OFF","brightness":215,"color_temp":325}`), at: noon})
+	got := hears(t, d, link.Arrived{Topic: "lamp", Payload: []byte(`{"state":"OFF","brightness":215,"color_temp":325}`), At: noon})
 	if len(got) != 1 || got[0].Values["b"] != 0 || got[0].Values["t"] != 325 || !got[0].At.Equal(noon) {
 		t.Errorf("%+v", got)
 	}

@@ -2,11 +2,11 @@ package mqtt
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // Client is a connection to a broker for what is no instrument, such as the tuner's own
@@ -14,7 +14,7 @@ import (
 // traps as a Device. It looks for its broker in the background, for as long as it is open,
 // and makes the connection anew when it breaks.
 type Client struct {
-	link *link
+	link *link.Link
 }
 
 // ClientSpec says what a Client does. Its functions are called by goroutines of the
@@ -39,15 +39,6 @@ type ClientSpec struct {
 	Notify func(text string)
 }
 
-// Message is a message as it came, or as it is to go.
-type Message struct {
-	Topic    string
-	Payload  []byte
-	Retained bool
-	// QoS is the quality of service to send it with, 0 or 1.
-	QoS byte
-}
-
 // NewClient makes a client that is not connected yet. The error names the keys that are
 // wrong, all at once.
 func NewClient(s ClientSpec) (*Client, error) {
@@ -58,33 +49,32 @@ func NewClient(s ClientSpec) (*Client, error) {
 	if s.Env.Log == nil {
 		s.Env.Log = slog.New(slog.DiscardHandler)
 	}
-	spec := linkSpec{options: o, env: s.Env, name: o.clientID, notify: s.Notify, topics: s.Subscribe, qos: qos1, onConnect: s.Connected,
-		handle: func(m message) { s.Handle(m.public()) }}
+	spec := link.Spec{Options: o.Options, Env: s.Env, Name: o.ClientName, Notify: s.Notify, Topics: s.Subscribe, QoS: link.QoS1, OnConnect: s.Connected,
+		Handle: func(m link.Arrived) { s.Handle(public(m)) }}
 	if s.Urgent != nil {
-		spec.urgent = func(m message) bool { return s.Urgent(m.public()) }
+		spec.Urgent = func(m link.Arrived) bool { return s.Urgent(public(m)) }
 	}
 	if s.Will != nil {
-		spec.will = &will{topic: s.Will.Topic, offline: string(s.Will.Payload), silent: true}
+		spec.Will = &link.Will{Topic: s.Will.Topic, Offline: string(s.Will.Payload), Silent: true}
 	}
-	return &Client{link: newLink(spec)}, nil
+	return &Client{link: link.New(spec)}, nil
 }
 
 // public is the message as a Client's functions see it.
-func (m message) public() Message {
-	return Message{Topic: m.topic, Payload: m.payload, Retained: m.retained}
+func public(m link.Arrived) Message {
+	return Message{Topic: m.Topic, Payload: m.Payload, Retained: m.Retained}
 }
 
 // Start begins to look for the broker.
 func (c *Client) Start() {
-	c.link.tasks.Go(c.link.connectAndMaintain)
-	c.link.tasks.Go(c.link.deliver)
+	c.link.Begin()
 }
 
 // Connect makes one connection within ctx, for a client that is of no use without; it is
 // called instead of Start.
 //
 // Errors: drivers.ErrRefused, drivers.ErrUnavailable.
-func (c *Client) Connect(ctx context.Context) error { return c.link.start(ctx) }
+func (c *Client) Connect(ctx context.Context) error { return c.link.Start(ctx) }
 
 // Publish sends m over the connection that there is and waits until it has left (QoS 0)
 // or the broker has it (QoS 1). Where ctx ends first, the connection is broken, so that m
@@ -92,42 +82,26 @@ func (c *Client) Connect(ctx context.Context) error { return c.link.start(ctx) }
 //
 // Errors: drivers.ErrUnavailable.
 func (c *Client) Publish(ctx context.Context, m Message) error {
-	conn, err := c.link.open()
+	conn, err := c.link.Open()
 	if err != nil {
 		return err
 	}
-	if m.QoS == qos0 && !m.Retained {
-		return conn.publish(ctx, m.Topic, m.Payload)
+	if m.QoS == link.QoS0 && !m.Retained {
+		return conn.Publish(ctx, m.Topic, m.Payload)
 	}
-	err = conn.put(ctx, m)
+	err = conn.Put(ctx, m)
 	if err != nil && ctx.Err() != nil {
-		conn.drop(ctx.Err())
+		conn.Drop(ctx.Err())
 	}
 	return err
 }
 
 // Connected reports whether there is a connection.
 func (c *Client) Connected() bool {
-	_, err := c.link.open()
+	_, err := c.link.Open()
 	return err == nil
 }
 
 // Close says goodbye to the broker and ends every goroutine of the client. The will is
 // not spoken: what is to be said at the end is to be published before.
-func (c *Client) Close() { c.link.close() }
-
-// put sends m and waits for the broker's word on it.
-func (c *connection) put(ctx context.Context, m Message) error {
-	token := c.client.Publish(m.Topic, m.QoS, m.Retained, m.Payload)
-	select {
-	case <-token.Done():
-	case <-c.gone:
-		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.why())
-	case <-ctx.Done():
-		return fmt.Errorf("%w: the broker does not take a message on %q: %w", drivers.ErrUnavailable, m.Topic, ctx.Err())
-	}
-	if err := token.Error(); err != nil {
-		return errors.Join(drivers.ErrUnavailable, fmt.Errorf("publish to %q: %w", m.Topic, err))
-	}
-	return nil
-}
+func (c *Client) Close() { c.link.Close() }

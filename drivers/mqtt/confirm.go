@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec/wire"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // ack is what a device says about the last setpoint or release that it took, or
@@ -68,7 +69,7 @@ func (a ack) answers(s sent, session string) bool {
 
 // awaitAcks waits until every channel that has a confirm topic has confirmed what
 // was sent to it, for the longest of their timeouts.
-func (d *Device) awaitAcks(ctx context.Context, conn *connection, all []sent) error {
+func (d *Device) awaitAcks(ctx context.Context, conn *link.Connection, all []sent) error {
 	waiting := all[:0:0]
 	longest := time.Duration(0)
 	for _, s := range all {
@@ -97,8 +98,8 @@ func (d *Device) awaitAcks(ctx context.Context, conn *connection, all []sent) er
 		}
 		select {
 		case <-d.changed:
-		case <-conn.gone:
-			return errors.Join(append(refusals, unconfirmed(waiting, fmt.Errorf("connection lost: %w", conn.why())))...)
+		case <-conn.Gone:
+			return errors.Join(append(refusals, unconfirmed(waiting, fmt.Errorf("connection lost: %w", conn.Why())))...)
 		case <-ctx.Done():
 			return errors.Join(append(refusals, unconfirmed(waiting, fmt.Errorf("after %v: %w", longest, ctx.Err())))...)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // confirmed are the doser's channels with a confirm topic.
@@ -109,7 +110,7 @@ func TestConfirmIsOfThisMessage(t *testing.T) {
 				if took := time.Since(began); took != 5*time.Second {
 					t.Errorf("the confirmation was waited for %v; its timeout is 5s", took)
 				}
-				dev.close()
+				dev.Close()
 				if err := d.Close(); err != nil {
 					t.Error(err)
 				}
@@ -119,14 +120,14 @@ func TestConfirmIsOfThisMessage(t *testing.T) {
 }
 
 // answering is a device that takes setpoints and answers them on the confirm topic.
-func answering(t *testing.T, v *broker.Virtual, o Options, answer func(setpoint) string) *link {
+func answering(t *testing.T, v *broker.Virtual, o Options, answer func(setpoint) string) *link.Link {
 	t.Helper()
 	env, _ := environment()
-	l := newLink(linkSpec{options: o.filled(), env: env, name: func() (string, error) { return "device", nil }, topics: []string{"lab/ca/set"},
-		handle: func(m message) {
-			s, err := parseSetpoint(m.payload, false)
+	l := link.New(link.Spec{Options: o.filled().Options, Env: env, Name: func() (string, error) { return "device", nil }, Topics: []string{"lab/ca/set"},
+		Handle: func(m link.Arrived) {
+			s, err := parseSetpoint(m.Payload, false)
 			if err != nil {
-				t.Errorf("%s: %v", m.payload, err)
+				t.Errorf("%s: %v", m.Payload, err)
 			}
 			if text := answer(s); text != "" {
 				if err := v.Publish("lab/ca/taken", []byte(text), false); err != nil {
@@ -134,7 +135,7 @@ func answering(t *testing.T, v *broker.Virtual, o Options, answer func(setpoint)
 				}
 			}
 		}})
-	if err := l.start(context.Background()); err != nil {
+	if err := l.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return l

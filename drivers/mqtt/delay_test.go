@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // A sender whose clock differs from ours, runs faster or slower, and whose
@@ -33,7 +35,7 @@ func TestPace(t *testing.T) {
 
 // TestMaxDelay: a broker says that a client is gone after one and a half of keep_alive, and Mosquitto 2 looks every 5 s.
 func TestMaxDelay(t *testing.T) {
-	d := &Device{options: Options{KeepAlive: 4 * time.Second}}
+	d := &Device{options: Options{Options: link.Options{KeepAlive: 4 * time.Second}}}
 	if got, least := d.MaxDelay(), 6*time.Second+5*time.Second; got < least || got > least+2*time.Second {
 		t.Errorf("%v, want %v to %v", got, least, least+2*time.Second)
 	}

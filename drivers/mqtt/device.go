@@ -3,10 +3,8 @@ package mqtt
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // Device is a set of channels on one broker, over its own connection. It is
@@ -49,7 +48,7 @@ type Device struct {
 
 	// mu guards what the receiving goroutine and Close share with the caller.
 	mu     sync.Mutex
-	link   *link // nil while closed
+	link   *link.Link // nil while closed
 	latest map[string]latest
 	// refused are the channels that took nothing of their last message, spoken when those of a
 	// template last said something live.
@@ -67,7 +66,7 @@ type Device struct {
 }
 
 var (
-	errClosed    = errors.New("not open; open the device first")
+	errClosed    = link.ErrClosed
 	errNoChannel = errors.New("there is no such channel")
 )
 
@@ -150,7 +149,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	if err := d.Close(); err != nil {
 		return nil, err
 	}
-	session, err := randomDigits(d.options.Random)
+	session, err := link.RandomDigits(d.options.Random)
 	if err != nil {
 		return nil, d.wrap(err)
 	}
@@ -165,25 +164,25 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 		d.owner.begin(session)
 		claimed = d.owner.topics
 	}
-	l := newLink(linkSpec{
-		options: d.options,
-		env:     d.env,
-		name:    d.options.clientID,
-		topics:  d.topics(),
+	l := link.New(link.Spec{
+		Options: d.options.Options,
+		Env:     d.env,
+		Name:    d.options.ClientName,
+		Topics:  d.topics(),
 
-		optional: claimed,
-		handle:   d.receive,
-		notify:   d.notify,
-		onLoss:   d.noteLoss,
+		Optional: claimed,
+		Handle:   d.receive,
+		Notify:   d.notify,
+		OnLoss:   d.noteLoss,
 		// A connection that is there to be used is asked over at once.
-		onConnect: d.poke,
+		OnConnect: d.poke,
 	})
 	d.mu.Lock()
 	d.link = l // from here on, Close ends the attempts to connect
 	d.mu.Unlock()
-	err = l.start(ctx)
+	err = l.Start(ctx)
 	if err == nil {
-		l.attend(func(ctx context.Context) { d.keepAsking(ctx, l) })
+		l.Attend(func(ctx context.Context) { d.keepAsking(ctx, l) })
 	}
 	if err == nil && !d.wasOnline {
 		err = d.awaitReady(ctx)
@@ -204,7 +203,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 
 // own makes the actuators ours: at first it waits until they are, or says whose they are; a
 // device that was ours is opened again at once, so that safe values can leave.
-func (d *Device) own(ctx context.Context, l *link) error {
+func (d *Device) own(ctx context.Context, l *link.Link) error {
 	if d.owner == nil {
 		return nil
 	}
@@ -231,25 +230,6 @@ func (d *Device) topics() []string {
 	}
 	delete(all, "")
 	return slices.Sorted(maps.Keys(all))
-}
-
-// randomDigits draws 64 bits in hexadecimal.
-func randomDigits(random io.Reader) (string, error) {
-	var b [8]byte
-	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", fmt.Errorf("no random digits for the session: %w", err)
-	}
-	return hex.EncodeToString(b[:]), nil
-}
-
-// clientID is the file's, or one that cannot be guessed and that is said to the broker
-// alone: who knows it can take the connection over.
-func (o *Options) clientID() (string, error) {
-	if o.ClientID != "" {
-		return o.ClientID, nil
-	}
-	digits, err := randomDigits(o.Random)
-	return "tuner-" + digits, err // 22 characters; every broker takes 23
 }
 
 // Read gives the newest values of the session; a channel without one is absent.
@@ -345,7 +325,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		all = append(all, one)
 	}
 	if s.Dose == "" { // nobody sends another dose while one is not accounted for
-		if err := conn.awaitRoundTrip(ctx, BrokerWait); err != nil {
+		if err := conn.AwaitRoundTrip(ctx, BrokerWait); err != nil {
 			return drivers.Reading{}, d.wrap(fmt.Errorf("the write's outcome is not known: %w", err))
 		}
 	}
@@ -362,17 +342,12 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	return r, nil
 }
 
-// BrokerWait is how long a write waits for the broker's word that it has come that far.
-// Not longer: the link may have died without a sign, and the safe value with it. Not shorter:
-// a mobile link takes a second.
-const BrokerWait = 2 * time.Second
-
 // urgentWait is how long a safe write waits for a connection. Not longer: the loop has
 // readings to take in between, and writes it again.
 const urgentWait = time.Second
 
 // writable gives the connection for a write.
-func (d *Device) writable(ctx context.Context, safe bool) (*connection, error) {
+func (d *Device) writable(ctx context.Context, safe bool) (*link.Connection, error) {
 	if !safe {
 		return d.ready()
 	}
@@ -380,7 +355,7 @@ func (d *Device) writable(ctx context.Context, safe bool) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.urgently(ctx, urgentWait)
+	return l.Urgently(ctx, urgentWait)
 }
 
 // check refuses what must not be published.
@@ -410,7 +385,7 @@ func (d *Device) check(s drivers.Setpoints) error {
 }
 
 // openLink gives the link of an open device.
-func (d *Device) openLink() (*link, error) {
+func (d *Device) openLink() (*link.Link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.link == nil {
@@ -428,7 +403,7 @@ func (d *Device) Close() error {
 	d.mu.Unlock()
 	if l != nil {
 		d.owner.end(l)
-		l.close()
+		l.Close()
 	}
 	return nil
 }

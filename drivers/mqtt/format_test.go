@@ -10,6 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // lamp is a channel of a device that knows numbers only, in per mille.
@@ -94,7 +95,7 @@ func TestUnitPath(t *testing.T) {
 		`{"v":1}`:                       false,
 	} {
 		d, _ := idle(t, c)
-		if got := hears(t, d, message{topic: "lab/area", payload: []byte(payload)}); (len(got) == 1) != want {
+		if got := hears(t, d, link.Arrived{Topic: "lab/area", Payload: []byte(payload)}); (len(got) == 1) != want {
 			t.Errorf("%s gives %v", payload, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // Halt publishes safe of every channel that declares one, and a release of every
@@ -33,7 +34,7 @@ func (d *Device) Halt(ctx context.Context) error {
 	}
 	last := errors.New("nothing was sent")
 	for {
-		conn, err := l.urgently(ctx, d.options.HaltTimeout)
+		conn, err := l.Urgently(ctx, d.options.HaltTimeout)
 		if err != nil {
 			return d.wrap(fmt.Errorf("safe state not confirmed, %w: %w", last, err))
 		}
@@ -42,7 +43,7 @@ func (d *Device) Halt(ctx context.Context) error {
 			return nil
 		}
 		last = err
-		if !conn.isGone() || ctx.Err() != nil {
+		if !conn.IsGone() || ctx.Err() != nil {
 			return d.wrap(fmt.Errorf("safe state not confirmed: %w", err))
 		}
 	}
@@ -51,7 +52,7 @@ func (d *Device) Halt(ctx context.Context) error {
 // haltOver sends what brings every channel to safety over one connection, and waits until
 // all is confirmed. The broker's answer to a question shows that the connection is alive;
 // where none comes it ends, and with it the wait.
-func (d *Device) haltOver(ctx context.Context, conn *connection) error {
+func (d *Device) haltOver(ctx context.Context, conn *link.Connection) error {
 	var problems []error
 	var waiting []expectation
 	for _, c := range d.channels {
@@ -71,7 +72,7 @@ func (d *Device) haltOver(ctx context.Context, conn *connection) error {
 	}
 	asking, enough := context.WithCancel(ctx)
 	var asked sync.WaitGroup
-	asked.Go(func() { _ = conn.awaitRoundTrip(asking, BrokerWait) }) // confirm says why the connection ended
+	asked.Go(func() { _ = conn.AwaitRoundTrip(asking, BrokerWait) }) // confirm says why the connection ended
 	err := d.confirm(ctx, conn, waiting)
 	enough()
 	asked.Wait()
@@ -85,7 +86,7 @@ type expectation struct {
 }
 
 // sendSafe publishes a channel's safe value or release.
-func (d *Device) sendSafe(ctx context.Context, conn *connection, c *channel) (expectation, error) {
+func (d *Device) sendSafe(ctx context.Context, conn *link.Connection, c *channel) (expectation, error) {
 	d.mu.Lock()
 	e := expectation{after: d.order}
 	d.mu.Unlock()
@@ -99,7 +100,7 @@ func (d *Device) sendSafe(ctx context.Context, conn *connection, c *channel) (ex
 }
 
 // confirm waits until every expectation is met.
-func (d *Device) confirm(ctx context.Context, conn *connection, waiting []expectation) error {
+func (d *Device) confirm(ctx context.Context, conn *link.Connection, waiting []expectation) error {
 	for {
 		waiting = slices.DeleteFunc(waiting, d.confirmed)
 		if len(waiting) == 0 {
@@ -109,8 +110,8 @@ func (d *Device) confirm(ctx context.Context, conn *connection, waiting []expect
 		select {
 		case <-d.changed:
 			continue
-		case <-conn.gone:
-			why = fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, conn.why())
+		case <-conn.Gone:
+			why = fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, conn.Why())
 		case <-ctx.Done():
 			why = ctx.Err()
 		}

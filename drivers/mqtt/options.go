@@ -2,27 +2,29 @@ package mqtt
 
 import (
 	"cmp"
-	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/url"
-	"os"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
+
+// Connection are the keys that say where a broker is and who logs in there.
+type Connection = link.Keys
+
+// Message is a message as it came, or as it is to go.
+type Message = link.Message
+
+// BrokerWait is how long a write waits for the broker's word that it has come that far.
+// Not longer: the link may have died without a sign, and the safe value with it. Not shorter:
+// a mobile link takes a second.
+const BrokerWait = 2 * time.Second
 
 // Options are the keys of a [[device]] with driver = "mqtt".
 type Options struct {
-	Connection
-	KeepAlive      time.Duration `toml:"keep_alive" bound:">= 1s, <= 10m" doc:"a silent connection is tried after this time; whole seconds"`
-	PingTimeout    time.Duration `toml:"ping_timeout" bound:"> 0s, <= 10m" doc:"longest wait for the broker's answer to such a try"`
-	WriteTimeout   time.Duration `toml:"write_timeout" bound:"> 0s, <= 10m" doc:"longest time that one message may take to leave"`
-	ConnectTimeout time.Duration `toml:"connect_timeout" bound:"> 0s, <= 10m" doc:"longest time of one attempt to connect and subscribe"`
-	HaltTimeout    time.Duration `toml:"halt_timeout" bound:"> 0s, <= 1h" doc:"longest wait for the read topics to confirm the safe values"`
+	link.Options
+	HaltTimeout time.Duration `toml:"halt_timeout" bound:"> 0s, <= 1h" doc:"longest wait for the read topics to confirm the safe values"`
 
 	Status *StatusTopic `toml:"status" doc:"where the device says whether it is there; absent: it is believed to be"`
 
@@ -34,16 +36,6 @@ type Options struct {
 	// Claims are the topics of setpoints that a device with an owner (drivers.Env) is alone in
 	// setting.
 	Claims []string `toml:"-"`
-	// Base is the folder that the relative names of files start at.
-	Base string `toml:"-"`
-	// Dial opens the transport, below TLS; nil: TCP.
-	Dial func(ctx context.Context, broker *url.URL) (net.Conn, error) `toml:"-"`
-	// Random gives the session's identifier; nil: crypto/rand.
-	Random io.Reader `toml:"-"`
-	// Password gives the password, wherever it is kept; nil: PasswordFile has it.
-	Password func() (string, error) `toml:"-"`
-	// ReadFile reads the files; nil: os.ReadFile.
-	ReadFile func(name string) ([]byte, error) `toml:"-"`
 }
 
 // StatusTopic says where a device says whether it is there, as many do by a
@@ -59,13 +51,7 @@ type StatusTopic struct {
 
 // Default returns the options that a file need not write.
 func Default() Options {
-	return Options{
-		KeepAlive:      5 * time.Second, // a dead link is noticed after about 4 to 7 s
-		PingTimeout:    2 * time.Second,
-		WriteTimeout:   5 * time.Second,
-		ConnectTimeout: 5 * time.Second,
-		HaltTimeout:    10 * time.Second,
-	}
+	return Options{Options: link.Default(), HaltTimeout: 10 * time.Second}
 }
 
 // filled returns the options with the world's own in place of what is nil.
@@ -80,47 +66,14 @@ func (o Options) filled() Options {
 		s := &o.Availability[i]
 		s.Online, s.Offline = cmp.Or(s.Online, "online"), cmp.Or(s.Offline, "offline")
 	}
-	if o.Dial == nil {
-		o.Dial = func(ctx context.Context, broker *url.URL) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", broker.Host)
-		}
-	}
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
-	if o.ReadFile == nil {
-		o.ReadFile = os.ReadFile
-	}
+	o.Options = o.Options.Filled()
 	return o
 }
 
 // validate checks what no tag says, and gives every problem at once.
 func (o Options) validate() error {
-	var problems []error
+	problems := []error{o.Options.Validate()}
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	for n := range 1 + len(o.Cluster) {
-		if _, err := o.node(n); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	if err := o.validateTLS(); err != nil {
-		problems = append(problems, err)
-	}
-	places := 0
-	for _, p := range []struct{ key, value string }{{"password_file", o.PasswordFile}, {"password_credential", o.PasswordCred}, {"password_env", o.PasswordEnv}} {
-		if p.value == "" {
-			continue
-		}
-		if places++; o.Username == "" {
-			bad("%s is %q, but there is no username; the broker needs both", p.key, p.value)
-		}
-		if places == 2 {
-			bad("the password is kept in more than one place; keep one of password_file, password_credential and password_env")
-		}
-		if p.key != "password_file" && o.Password == nil {
-			bad("%s is %q, and nothing here reads it", p.key, p.value)
-		}
-	}
 	filled := o.filled()
 	for _, s := range filled.statuses() {
 		if err := checkTopic("status", s.Topic); err != nil {
@@ -134,62 +87,4 @@ func (o Options) validate() error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// Address is the broker's HOST:PORT, "" where Broker is no address.
-func (o Options) Address() string {
-	u, err := o.address()
-	if err != nil {
-		return ""
-	}
-	return u.Host
-}
-
-// address reads the broker's address.
-func (o Options) address() (*url.URL, error) { return readAddress(o.Broker) }
-
-// node reads the address that attempt n is made at: the broker's nodes in turn.
-func (o Options) node(n int) (*url.URL, error) {
-	if n %= 1 + len(o.Cluster); n > 0 {
-		return readAddress(o.Cluster[n-1])
-	}
-	return o.address()
-}
-
-// readAddress reads an address. A port that is missing is the usual one.
-func readAddress(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Hostname() == "" {
-		return nil, fmt.Errorf("broker %q is not an address; write tcp://HOST:PORT", text)
-	}
-	if known := slices.Concat(plainSchemes, secureSchemes); !slices.Contains(known, u.Scheme) {
-		return nil, fmt.Errorf("broker %q has the scheme %q; it must be one of %s", text, u.Scheme, strings.Join(known, ", "))
-	}
-	if u.User != nil {
-		return nil, fmt.Errorf("broker holds a user or password; write username and password_file instead")
-	}
-	if u.Port() == "" {
-		port := plainPort
-		if isTLS(u) {
-			port = securePort
-		}
-		u.Host = net.JoinHostPort(u.Hostname(), port)
-	}
-	return u, nil
-}
-
-// password reads the password file's first line.
-func (o Options) password() (string, error) {
-	switch {
-	case o.Password != nil:
-		return o.Password()
-	case o.PasswordFile == "":
-		return "", nil
-	}
-	text, err := o.read("password_file", o.PasswordFile)
-	if err != nil {
-		return "", err
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	return strings.TrimSuffix(line, "\r"), nil
 }

@@ -44,11 +44,6 @@ func TestOptionsProblems(t *testing.T) {
 			t.Errorf("the password is in the message %q", err)
 		}
 	}
-	for text, want := range map[string]string{"mqtt://h": "h:1883", "tcp://[::1]": "[::1]:1883", "tcp://h:1": "h:1", "tls://h": "h:8883", "mqtts://h:1": "h:1"} {
-		if u, err := optionsFor(text).address(); err != nil || u.Host != want {
-			t.Errorf("%s: %v, %v; want %s", text, u, err, want)
-		}
-	}
 }
 
 func TestChannelProblems(t *testing.T) {

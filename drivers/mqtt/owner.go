@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // An actuator has one owner at a time, also where two computers share a broker. Who drives it
@@ -78,9 +79,9 @@ type ownership struct {
 
 	mu     sync.Mutex
 	others map[string]heard
-	mine   map[string]*connection // over which our word came back, before any other's
-	echo   map[string]bool        // our word has come back
-	lost   string                 // who has it now, in words; "" while it is ours
+	mine   map[string]*link.Connection // over which our word came back, before any other's
+	echo   map[string]bool             // our word has come back
+	lost   string                      // who has it now, in words; "" while it is ours
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 }
@@ -105,36 +106,36 @@ func (w *ownership) begin(id string) {
 	if w.me.ID == "" {
 		w.me.ID, w.me.TTLMS = id, w.ttl.Milliseconds()
 	}
-	w.others, w.mine, w.echo, w.lost, w.settling = map[string]heard{}, map[string]*connection{}, map[string]bool{}, "", true
+	w.others, w.mine, w.echo, w.lost, w.settling = map[string]heard{}, map[string]*link.Connection{}, map[string]bool{}, "", true
 }
 
 // take takes in a message of an owner's topic, and reports whether it was one.
-func (w *ownership) take(m message) bool {
-	if w == nil || len(m.topic) < len(ownerPrefix) || m.topic[:len(ownerPrefix)] != ownerPrefix {
+func (w *ownership) take(m link.Arrived) bool {
+	if w == nil || len(m.Topic) < len(ownerPrefix) || m.Topic[:len(ownerPrefix)] != ownerPrefix {
 		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var said ownerWord
-	if len(m.payload) == 0 || json.Unmarshal(m.payload, &said) != nil || said.ID == "" {
-		delete(w.others, m.topic) // cleared, or nobody's word
+	if len(m.Payload) == 0 || json.Unmarshal(m.Payload, &said) != nil || said.ID == "" {
+		delete(w.others, m.Topic) // cleared, or nobody's word
 		return true
 	}
-	before, known := w.others[m.topic]
+	before, known := w.others[m.Topic]
 	switch {
 	case said.ID == w.me.ID:
-		w.echo[m.topic] = true
+		w.echo[m.Topic] = true
 		if !known { // else that one was first
-			w.mine[m.topic] = m.from
+			w.mine[m.Topic] = m.From
 		}
-	case w.mine[m.topic] == m.from && (!w.settling || said.Seq <= 1):
+	case w.mine[m.Topic] == m.From && (!w.settling || said.Seq <= 1):
 		select { // a newcomer
 		case w.again <- struct{}{}:
 		default:
 		}
 	case !known || before.ID != said.ID || before.Seq != said.Seq:
-		delete(w.mine, m.topic)
-		w.others[m.topic] = heard{said, m.at, !m.retained || known && before.ID == said.ID}
+		delete(w.mine, m.Topic)
+		w.others[m.Topic] = heard{said, m.At, !m.Retained || known && before.ID == said.ID}
 	}
 	return true
 }
@@ -152,26 +153,26 @@ func (w *ownership) other(topic string, now time.Time) (heard, bool) {
 }
 
 // say publishes our word, retained; the first has the number 1.
-func (w *ownership) say(ctx context.Context, conn *connection, topic string, seq int64) error {
+func (w *ownership) say(ctx context.Context, conn *link.Connection, topic string, seq int64) error {
 	word := w.me
 	word.Seq = seq
 	text, err := json.Marshal(word)
 	if err != nil {
 		return err
 	}
-	return conn.put(ctx, Message{Topic: topic, Payload: text, Retained: true, QoS: qos1})
+	return conn.Put(ctx, Message{Topic: topic, Payload: text, Retained: true, QoS: link.QoS1})
 }
 
 // acquire waits until every topic is ours, or says who has one.
-func (w *ownership) acquire(ctx context.Context, l *link, now func() time.Time) error {
-	conn, err := l.open()
+func (w *ownership) acquire(ctx context.Context, l *link.Link, now func() time.Time) error {
+	conn, err := l.Open()
 	if err != nil {
 		return err
 	}
-	if err := conn.awaitRoundTrip(ctx, BrokerWait); err != nil {
+	if err := conn.AwaitRoundTrip(ctx, BrokerWait); err != nil {
 		return err
 	}
-	sleep(ctx, ownerSettle)
+	link.Sleep(ctx, ownerSettle)
 	for _, topic := range w.topics { // one after the other: who has the first has them all
 		passed, err := w.acquireTopic(ctx, conn, topic, now)
 		if err != nil {
@@ -182,7 +183,7 @@ func (w *ownership) acquire(ctx context.Context, l *link, now func() time.Time) 
 			return nil
 		}
 	}
-	sleep(ctx, ownerSettle)
+	link.Sleep(ctx, ownerSettle)
 	for _, topic := range w.topics {
 		if h, there := w.other(topic, now()); there {
 			return w.held(topic, h)
@@ -193,7 +194,7 @@ func (w *ownership) acquire(ctx context.Context, l *link, now func() time.Time) 
 
 // acquireTopic waits until a topic is ours, or says whose it is. It reports false where the
 // broker does not bring our own word back.
-func (w *ownership) acquireTopic(ctx context.Context, conn *connection, topic string, now func() time.Time) (bool, error) {
+func (w *ownership) acquireTopic(ctx context.Context, conn *link.Connection, topic string, now func() time.Time) (bool, error) {
 	for {
 		for {
 			h, there := w.other(topic, now())
@@ -203,7 +204,7 @@ func (w *ownership) acquireTopic(ctx context.Context, conn *connection, topic st
 			if h.alive {
 				return true, w.held(topic, h)
 			}
-			if !sleep(ctx, 50*time.Millisecond) { // until it renews its word, or has not for long enough
+			if !link.Sleep(ctx, 50*time.Millisecond) { // until it renews its word, or has not for long enough
 				return true, ctx.Err()
 			}
 		}
@@ -226,7 +227,7 @@ func (w *ownership) acquireTopic(ctx context.Context, conn *connection, topic st
 			if now().After(limit) {
 				return false, nil
 			}
-			if !sleep(ctx, 20*time.Millisecond) {
+			if !link.Sleep(ctx, 20*time.Millisecond) {
 				return true, ctx.Err()
 			}
 		}
@@ -245,7 +246,7 @@ func (e ownedError) Error() string   { return string(e) }
 func (e ownedError) Unwrap() []error { return []error{drivers.ErrUnavailable, drivers.ErrOwned} }
 
 // keep renews our word until it is stopped, and notices where it is another's.
-func (w *ownership) keep(l *link, now func() time.Time) {
+func (w *ownership) keep(l *link.Link, now func() time.Time) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.mu.Lock()
 	w.stop, w.settling = cancel, false
@@ -255,7 +256,7 @@ func (w *ownership) keep(l *link, now func() time.Time) {
 	default:
 	}
 	w.done.Go(func() {
-		var last *connection
+		var last *link.Connection
 		ticker := time.NewTicker(w.ttl / 5)
 		defer ticker.Stop()
 		for {
@@ -264,15 +265,15 @@ func (w *ownership) keep(l *link, now func() time.Time) {
 				return
 			case <-ticker.C:
 			case <-w.again:
-				sleep(ctx, ownerSettle/5) // two that believe to be owners do not outshout each other
+				link.Sleep(ctx, ownerSettle/5) // two that believe to be owners do not outshout each other
 			}
-			conn, err := l.open()
+			conn, err := l.Open()
 			if err != nil {
 				continue
 			}
 			if conn != last { // what the broker has kept comes first
 				last = conn
-				sleep(ctx, ownerSettle)
+				link.Sleep(ctx, ownerSettle)
 			}
 			w.renew(ctx, conn, now)
 		}
@@ -280,7 +281,7 @@ func (w *ownership) keep(l *link, now func() time.Time) {
 }
 
 // renew says our word again on every topic that no other has.
-func (w *ownership) renew(ctx context.Context, conn *connection, now func() time.Time) {
+func (w *ownership) renew(ctx context.Context, conn *link.Connection, now func() time.Time) {
 	w.seq++
 	lost, seq := "", 1+w.seq
 	for _, topic := range w.topics {
@@ -316,7 +317,7 @@ func (w *ownership) owned() error {
 }
 
 // end takes our words back, so that the next one need not wait.
-func (w *ownership) end(l *link) {
+func (w *ownership) end(l *link.Link) {
 	if w == nil {
 		return
 	}
@@ -333,12 +334,12 @@ func (w *ownership) end(l *link) {
 }
 
 // withdraw clears the topics on which our word stands.
-func (w *ownership) withdraw(l *link) {
-	conn, err := l.open()
+func (w *ownership) withdraw(l *link.Link) {
+	conn, err := l.Open()
 	if err != nil {
 		return // they run out
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), disconnectTime)
+	ctx, cancel := context.WithTimeout(context.Background(), link.DisconnectTime)
 	defer cancel()
 	for _, topic := range w.topics {
 		w.mu.Lock()
@@ -347,7 +348,7 @@ func (w *ownership) withdraw(l *link) {
 		if !ours {
 			continue
 		}
-		if err := conn.put(ctx, Message{Topic: topic, Retained: true, QoS: qos1}); err != nil {
+		if err := conn.Put(ctx, Message{Topic: topic, Retained: true, QoS: link.QoS1}); err != nil {
 			w.log.Debug("whose the actuators were was not taken back, and runs out", slog.Any("error", err))
 			return
 		}

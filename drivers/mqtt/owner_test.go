@@ -13,6 +13,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // wrongClock is another computer's.
@@ -54,7 +55,7 @@ func crash(d *Device) {
 	d.mu.Lock()
 	l := d.link
 	d.mu.Unlock()
-	l.close()
+	l.Close()
 }
 
 // TestOneOwner: while one tuner drives a topic, a second is refused and told who; another topic
@@ -188,9 +189,9 @@ func TestOwnerLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.owner.mu.Lock()
-	d.owner.mine = map[string]*connection{} // as after a new connection
+	d.owner.mine = map[string]*link.Connection{} // as after a new connection
 	d.owner.mu.Unlock()
-	d.owner.take(message{topic: ownerTopic("lab/ca/set"), payload: word, retained: true, at: d.env.Clock.Now(), from: &connection{}})
+	d.owner.take(link.Arrived{Topic: ownerTopic("lab/ca/set"), Payload: word, Retained: true, At: d.env.Clock.Now(), From: &link.Connection{}})
 	eventually(t, "it notices", func() bool {
 		_, err := d.Write(context.Background(), set)
 		return errors.Is(err, drivers.ErrNotSent) && errors.Is(err, drivers.ErrUnavailable) && strings.Contains(err.Error(), `run "taker"`)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // Plant is the other side of an mqtt device: any device, served on the topics
@@ -78,9 +79,9 @@ type server struct {
 	// byWrite are the channels by write and release topic, polls the questions by topic.
 	byWrite map[string][]*channel
 	polls   map[string][]question
-	greeted *connection  // that the availability topics were told over
-	inbox   chan message // from the link to run
-	failing bool         // the last Read failed
+	greeted *link.Connection  // that the availability topics were told over
+	inbox   chan link.Arrived // from the link to run
+	failing bool              // the last Read failed
 	offered map[string]drivers.Channel
 }
 
@@ -111,7 +112,7 @@ func newServer(p Plant) (*server, error) {
 		receivers: map[string]*receiver{},
 		byWrite:   map[string][]*channel{},
 		polls:     map[string][]question{},
-		inbox:     make(chan message),
+		inbox:     make(chan link.Arrived),
 		offered:   map[string]drivers.Channel{},
 	}
 	for _, c := range channels {
@@ -136,23 +137,23 @@ func newServer(p Plant) (*server, error) {
 // run connects and serves until ctx ends.
 func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	l := newLink(linkSpec{
-		options: s.options,
-		env:     s.env,
-		name:    s.clientID,
-		will:    s.will(),
-		topics:  s.topics(),
-		handle: func(m message) {
+	l := link.New(link.Spec{
+		Options: s.options.Options,
+		Env:     s.env,
+		Name:    s.clientID,
+		Will:    s.will(),
+		Topics:  s.topics(),
+		Handle: func(m link.Arrived) {
 			select {
 			case s.inbox <- m:
 			case <-ctx.Done():
 			}
 		},
 	})
-	defer l.close()
+	defer l.Close()
 	defer cancel() // before close, which waits for handle
 	// An instrument does not give up because the broker is slower than it is.
-	if err := l.startPatiently(ctx); err != nil {
+	if err := l.StartPatiently(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // the end came first
 		}
@@ -195,19 +196,19 @@ func (s *server) topics() []string {
 }
 
 // asks reports whether a message is a question for the readings.
-func (s *server) asks(m message) bool {
-	return slices.ContainsFunc(s.polls[m.topic], func(q question) bool { return q.payload == string(m.payload) })
+func (s *server) asks(m link.Arrived) bool {
+	return slices.ContainsFunc(s.polls[m.Topic], func(q question) bool { return q.payload == string(m.Payload) })
 }
 
 // meant is the receiver of a message: of several whose templates share a topic, the one whose
 // form it has.
-func (s *server) meant(m message) *receiver {
-	all := s.byWrite[m.topic]
+func (s *server) meant(m link.Arrived) *receiver {
+	all := s.byWrite[m.Topic]
 	for _, c := range all {
 		if c.template == nil {
 			continue
 		}
-		if _, err := c.template.parse(string(m.payload)); err == nil {
+		if _, err := c.template.parse(string(m.Payload)); err == nil {
 			return s.receivers[c.Name]
 		}
 	}
@@ -218,7 +219,7 @@ func (s *server) meant(m message) *receiver {
 }
 
 // greet says over a new connection that the device is there, on topics that have no last will.
-func (s *server) greet(ctx context.Context, conn *connection) {
+func (s *server) greet(ctx context.Context, conn *link.Connection) {
 	if s.greeted == conn {
 		return
 	}
@@ -230,7 +231,7 @@ func (s *server) greet(ctx context.Context, conn *connection) {
 				continue
 			}
 		}
-		_ = conn.put(ctx, Message{Topic: o.Topic, Payload: text, Retained: true, QoS: qos1}) // a lost connection is made anew
+		_ = conn.Put(ctx, Message{Topic: o.Topic, Payload: text, Retained: true, QoS: link.QoS1}) // a lost connection is made anew
 	}
 }
 
@@ -239,21 +240,21 @@ func (s *server) clientID() (string, error) {
 	if s.options.ClientID != "" {
 		return s.options.ClientID + "-plant", nil
 	}
-	return s.options.clientID()
+	return s.options.ClientName()
 }
 
 // will is the status that the file names.
-func (s *server) will() *will {
+func (s *server) will() *link.Will {
 	if o := s.options.Status; o != nil {
-		return &will{topic: o.Topic, online: o.Online, offline: o.Offline}
+		return &link.Will{Topic: o.Topic, Online: o.Online, Offline: o.Offline}
 	}
 	return nil
 }
 
 // publish reads the device and publishes what is new, one message for each
 // topic. While there is no connection it does not read: no one would hear.
-func (s *server) publish(ctx context.Context, l *link) error {
-	conn, err := l.open()
+func (s *server) publish(ctx context.Context, l *link.Link) error {
+	conn, err := l.Open()
 	if err != nil {
 		return nil // the link says so in the log, and goes on trying
 	}
@@ -280,7 +281,7 @@ func (s *server) publish(ctx context.Context, l *link) error {
 			payload = simulated.Corrupt(payload)
 		}
 		sending, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
-		err = conn.publish(sending, topic, payload)
+		err = conn.Publish(sending, topic, payload)
 		cancel()
 		if err != nil {
 			return nil // the connection is gone; the link makes a new one
@@ -291,15 +292,15 @@ func (s *server) publish(ctx context.Context, l *link) error {
 
 // handleWrite writes one setpoint or release to the device, and says on the confirm topic
 // what became of it.
-func (s *server) handleWrite(ctx context.Context, l *link, m message) error {
+func (s *server) handleWrite(ctx context.Context, l *link.Link, m link.Arrived) error {
 	in := s.meant(m)
 	if in == nil {
-		s.env.Log.Warn("a message that is no question was ignored", slog.String("topic", m.topic))
+		s.env.Log.Warn("a message that is no question was ignored", slog.String("topic", m.Topic))
 		return nil
 	}
 	set, err := in.accept(m, s.env.Clock.Now())
 	if err != nil {
-		s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.Name), slog.String("topic", m.topic), slog.Any("reason", err))
+		s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.Name), slog.String("topic", m.Topic), slog.Any("reason", err))
 		return nil
 	}
 	write := drivers.Setpoints{Release: []string{in.channel.Name}}
@@ -343,16 +344,16 @@ func confirmation(set setpoint, err error) map[string]any {
 
 // confirm publishes a confirmation where there is a connection. One that is lost
 // is noticed by who waits for it.
-func (s *server) confirm(ctx context.Context, l *link, c *channel, what map[string]any) {
+func (s *server) confirm(ctx context.Context, l *link.Link, c *channel, what map[string]any) {
 	payload, err := json.Marshal(what)
 	if err != nil {
 		s.env.Log.Warn("no confirmation", slog.String("channel", c.Name), slog.Any("error", err))
 		return
 	}
-	if conn, err := l.open(); err == nil {
+	if conn, err := l.Open(); err == nil {
 		sending, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
 		defer cancel()
-		_ = conn.publish(sending, c.confirm, payload) // the link makes a new connection
+		_ = conn.Publish(sending, c.confirm, payload) // the link makes a new connection
 	}
 }
 

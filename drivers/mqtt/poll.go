@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // question is a message that asks a device for its readings. Channels may share one.
@@ -33,7 +34,7 @@ next:
 
 // keepAsking puts the questions while the link is there: each as often as it says, all of them
 // on a new connection and where a write waits to hear from the device.
-func (d *Device) keepAsking(ctx context.Context, l *link) {
+func (d *Device) keepAsking(ctx context.Context, l *link.Link) {
 	all := questions(d.channels)
 	if len(all) == 0 {
 		return
@@ -50,8 +51,8 @@ func (d *Device) keepAsking(ctx context.Context, l *link) {
 			return
 		}
 		now := d.env.Clock.Now()
-		next := minBackoff // where there is no connection, one may come at any time
-		if conn, err := l.open(); err == nil {
+		next := link.MinBackoff // where there is no connection, one may come at any time
+		if conn, err := l.Open(); err == nil {
 			next = d.ask(ctx, conn, all, due, now)
 		}
 		timer.Reset(next)
@@ -59,17 +60,17 @@ func (d *Device) keepAsking(ctx context.Context, l *link) {
 }
 
 // ask puts the questions that are due, and gives the time until the next one is.
-func (d *Device) ask(ctx context.Context, conn *connection, all []question, due []time.Time, now time.Time) time.Duration {
+func (d *Device) ask(ctx context.Context, conn *link.Connection, all []question, due []time.Time, now time.Time) time.Duration {
 	next := all[0].every
 	for i, q := range all {
 		if !due[i].After(now) {
 			due[i] = now.Add(q.every)
 			sending, cancel := context.WithTimeout(ctx, d.options.WriteTimeout)
-			err := conn.publish(sending, q.topic, []byte(q.payload))
+			err := conn.Publish(sending, q.topic, []byte(q.payload))
 			cancel()
 			if err != nil {
 				due[i] = time.Time{} // over the next connection, which this one's end brings
-				return minBackoff
+				return link.MinBackoff
 			}
 		}
 		next = min(next, due[i].Sub(now))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // scripted is a device that speaks as its vendor documents: what it says when it starts
@@ -327,7 +328,7 @@ func TestPresetSensors(t *testing.T) {
 			continue
 		}
 		d, _ := idle(t, o)
-		got := hears(t, d, message{topic: c.topic, payload: []byte(c.payload), at: time.Unix(1000, 0)})
+		got := hears(t, d, link.Arrived{Topic: c.topic, Payload: []byte(c.payload), At: time.Unix(1000, 0)})
 		if len(got) != 1 || got[0].Values[c.channel] != c.want {
 			t.Errorf("%s: %s gives %+v (%v), want %g", c.preset, c.payload, got, d.refused, c.want)
 		}

@@ -10,10 +10,8 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec/wire"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
-
-// maxPayload bounds a message that is read, in bytes.
-const maxPayload = 64 << 10
 
 // latest is a channel's newest value.
 type latest struct {
@@ -25,28 +23,28 @@ type latest struct {
 
 // receive takes one message: it remembers what it says, and hands the values in
 // it to the sink as one reading. A channel that takes nothing of it says why.
-func (d *Device) receive(m message) {
+func (d *Device) receive(m link.Arrived) {
 	if d.owner.take(m) {
 		return
 	}
 	d.takeStatus(m)
-	root, err := parsePayload(m.payload)
-	if !m.retained {
+	root, err := parsePayload(m.Payload)
+	if !m.Retained {
 		d.mu.Lock()
-		d.heard = m.at
+		d.heard = m.At
 		d.mu.Unlock()
 		d.wake()
 	}
-	for _, c := range d.byConfirm[m.topic] {
+	for _, c := range d.byConfirm[m.Topic] {
 		if a := ackIn(root); a.session != "" {
 			d.takeAck(c, a)
 		}
 	}
-	channels := d.byTopic[m.topic]
+	channels := d.byTopic[m.Topic]
 	if len(channels) == 0 {
 		return
 	}
-	r := drivers.Reading{Values: map[string]float64{}, At: m.at}
+	r := drivers.Reading{Values: map[string]float64{}, At: m.At}
 	for _, c := range channels {
 		v, at, err := d.valueIn(c, m, root, err)
 		if news := d.noteRefusal(c, err); news != nil {
@@ -61,10 +59,10 @@ func (d *Device) receive(m message) {
 				r.At = at
 			}
 		}
-		if err == nil && !m.retained {
-			d.confirmByReading(c, v, m.at)
+		if err == nil && !m.Retained {
+			d.confirmByReading(c, v, m.At)
 		}
-		if c.confirm == "" && !m.retained {
+		if c.confirm == "" && !m.Retained {
 			d.takeAck(c, ackIn(root))
 		}
 	}
@@ -81,16 +79,16 @@ var errRetained = errors.New("the message is one that the broker has kept (retai
 
 // valueIn finds the channel's value in a message, and when it was measured; the error says why
 // it is not taken.
-func (d *Device) valueIn(c *channel, m message, root any, jsonErr error) (float64, time.Time, error) {
-	if m.retained && !c.retained {
-		return 0, m.at, errRetained
+func (d *Device) valueIn(c *channel, m link.Arrived, root any, jsonErr error) (float64, time.Time, error) {
+	if m.Retained && !c.retained {
+		return 0, m.At, errRetained
 	}
-	v, err := c.valueIn(m.payload, root, jsonErr)
+	v, err := c.valueIn(m.Payload, root, jsonErr)
 	if err != nil {
-		return 0, m.at, err
+		return 0, m.At, err
 	}
 	at, err := c.takenAt(m, root)
-	if err == nil && m.retained && !at.After(d.newest(c.Name).at) {
+	if err == nil && m.Retained && !at.After(d.newest(c.Name).at) {
 		err = errors.New("the message is one that the broker has kept (retained), and was taken before")
 	}
 	return v, at, err
@@ -98,8 +96,8 @@ func (d *Device) valueIn(c *channel, m message, root any, jsonErr error) (float6
 
 // parsePayload reads a message as JSON; a channel without path does not need it.
 func parsePayload(payload []byte) (any, error) {
-	if len(payload) > maxPayload {
-		return nil, fmt.Errorf("a message is longer than the %d bytes that are read", maxPayload)
+	if len(payload) > link.MaxPayload {
+		return nil, fmt.Errorf("a message is longer than the %d bytes that are read", link.MaxPayload)
 	}
 	return wire.Value(payload)
 }
@@ -120,7 +118,7 @@ func (c *channel) valueIn(payload []byte, root any, jsonErr error) (float64, err
 // numberIn finds the number as the message has it.
 func (c *channel) numberIn(payload []byte, root any, jsonErr error) (float64, error) {
 	if len(c.path) == 0 {
-		if len(payload) > maxPayload {
+		if len(payload) > link.MaxPayload {
 			return 0, jsonErr
 		}
 		if text, isText := root.(string); isText {
@@ -232,18 +230,18 @@ func (d *Device) noteRefusal(c *channel, err error) error {
 
 // remember keeps the newest values and wakes who waits for them. What the broker has kept shows
 // nothing of a device that is there, nor of what has been written since.
-func (d *Device) remember(m message, r drivers.Reading) {
+func (d *Device) remember(m link.Arrived, r drivers.Reading) {
 	d.mu.Lock()
-	if !m.retained {
+	if !m.Retained {
 		d.order++
 		for topic, s := range d.status {
-			s.spoke = s.spoke || s.from == m.from
+			s.spoke = s.spoke || s.from == m.From
 			d.status[topic] = s
 		}
 	}
 	for name, v := range r.Values {
 		now := latest{value: v, at: r.At, order: d.order}
-		if m.retained {
+		if m.Retained {
 			now.order = d.latest[name].order
 		}
 		d.latest[name] = now

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // hears opens nothing: it gives the device one message and says what its sink
 // got.
-func hears(t *testing.T, d *Device, m message) []drivers.Reading {
+func hears(t *testing.T, d *Device, m link.Arrived) []drivers.Reading {
 	t.Helper()
 	var got []drivers.Reading
 	d.sink = func(r drivers.Reading) {
@@ -66,11 +67,11 @@ func TestReadings(t *testing.T) {
 		{nested, `{"tank":{"ph":[6.9]}}`, math.NaN()},
 		{nested, `{"tank":{"ph":[6.9,7.1],"ph":[6.9,7.2]}}`, math.NaN()},
 		{nested, "7.1", math.NaN()},
-		{nested, strings.Repeat(" ", maxPayload) + `{"tank":{"ph":[6.9,7.1]}}`, math.NaN()},
+		{nested, strings.Repeat(" ", link.MaxPayload) + `{"tank":{"ph":[6.9,7.1]}}`, math.NaN()},
 	} {
 		d, said := idle(t, c.channel)
 		at := time.Unix(1000, 0)
-		got := hears(t, d, message{topic: "lab/x", payload: []byte(c.payload), at: at})
+		got := hears(t, d, link.Arrived{Topic: "lab/x", Payload: []byte(c.payload), At: at})
 		if math.IsNaN(c.want) {
 			if len(got) > 0 || !strings.Contains(said.String(), "a message without a number for the channel is no data") {
 				t.Errorf("%.40q gives %v; the log says %q", c.payload, got, said)
@@ -90,11 +91,11 @@ func TestOneMessageOneReading(t *testing.T) {
 		{Channel: "ec", Read: &ReadTopic{Topic: "tank", Path: "ec"}},
 	}
 	d, _ := idle(t, channels...)
-	got := hears(t, d, message{topic: "tank", payload: []byte(`{"ph":6.5,"ec":1.2}`), at: time.Unix(1, 0)})
+	got := hears(t, d, link.Arrived{Topic: "tank", Payload: []byte(`{"ph":6.5,"ec":1.2}`), At: time.Unix(1, 0)})
 	if len(got) != 1 || len(got[0].Values) != 2 {
 		t.Errorf("one message of two channels gives %v", got)
 	}
-	got = hears(t, d, message{topic: "tank", payload: []byte(`{"ph":6.6}`), at: time.Unix(2, 0)})
+	got = hears(t, d, link.Arrived{Topic: "tank", Payload: []byte(`{"ph":6.6}`), At: time.Unix(2, 0)})
 	if len(got) != 1 || len(got[0].Values) != 1 || got[0].Values["ph"] != 6.6 {
 		t.Errorf("a message without ec gives %v", got)
 	}
@@ -107,7 +108,7 @@ func TestOneMessageOneReading(t *testing.T) {
 func TestComplaintsAreFew(t *testing.T) {
 	d, said := idle(t, ChannelOptions{Channel: "x", Read: &ReadTopic{Topic: "lab/x"}})
 	for _, payload := range []string{"bad", "bad", "worse", "1", "2", "bad"} {
-		hears(t, d, message{topic: "lab/x", payload: []byte(payload)})
+		hears(t, d, link.Arrived{Topic: "lab/x", Payload: []byte(payload)})
 	}
 	if n := strings.Count(said.String(), "is no data"); n != 2 {
 		t.Errorf("%d complaints for two spells of nonsense:\n%s", n, said)
@@ -144,7 +145,7 @@ func FuzzReading(f *testing.F) {
 				}
 			}
 		}
-		d.receive(message{topic: "x", payload: payload})
+		d.receive(link.Arrived{Topic: "x", Payload: payload})
 		const session = "5f1c0a9be2d34c17"
 		if a := d.acked(d.byName["set"]); a.answers(sent{seq: 1}, session) && !bytes.Contains(payload, []byte("5f1c")) && !bytes.Contains(payload, []byte(`\u`)) {
 			t.Errorf("%q passes for a confirmation", payload)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers/exec/wire"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // pastSessions is how many ended sessions a channel remembers, to ignore what
@@ -30,21 +31,21 @@ type receiver struct {
 
 // accept reads a setpoint or release and reports whether it is to be written; now
 // is the time by the clock that stamped m.
-func (in *receiver) accept(m message, now time.Time) (setpoint, error) {
-	if m.retained {
+func (in *receiver) accept(m link.Arrived, now time.Time) (setpoint, error) {
+	if m.Retained {
 		return setpoint{}, errors.New("it is retained: it may have been sent at any time")
 	}
-	if len(m.payload) > maxPayload {
-		return setpoint{}, fmt.Errorf("it has %d bytes, more than the %d that are read", len(m.payload), maxPayload)
+	if len(m.Payload) > link.MaxPayload {
+		return setpoint{}, fmt.Errorf("it has %d bytes, more than the %d that are read", len(m.Payload), link.MaxPayload)
 	}
 	if in.channel.plain {
 		return in.parsePlain(m)
 	}
-	s, err := parseSetpoint(m.payload, m.topic == in.channel.release)
+	s, err := parseSetpoint(m.Payload, m.Topic == in.channel.release)
 	if err != nil {
 		return setpoint{}, err
 	}
-	waited, ttl := now.Sub(m.at), time.Duration(s.TTLMS)*time.Millisecond
+	waited, ttl := now.Sub(m.At), time.Duration(s.TTLMS)*time.Millisecond
 	switch {
 	case waited > ttl:
 		return setpoint{}, fmt.Errorf("it waited %v here, longer than its ttl of %v", waited, ttl)
@@ -56,7 +57,7 @@ func (in *receiver) accept(m message, now time.Time) (setpoint, error) {
 	if s.Session != in.session {
 		in.delay = delayEstimate{}
 	}
-	if late := in.delay.excess(m.at, s.SentMS) + waited; late > ttl {
+	if late := in.delay.excess(m.At, s.SentMS) + waited; late > ttl {
 		return setpoint{}, fmt.Errorf("it was %v on its way, longer than its ttl of %v", late, ttl)
 	}
 	if in.session != "" && s.Session != in.session {
@@ -69,18 +70,18 @@ func (in *receiver) accept(m message, now time.Time) (setpoint, error) {
 
 // parsePlain reads a setpoint that is a number alone, or the text of a release. Its age
 // and order are unknown.
-func (in *receiver) parsePlain(m message) (setpoint, error) {
-	if m.topic == in.channel.release && string(m.payload) == in.channel.released {
+func (in *receiver) parsePlain(m link.Arrived) (setpoint, error) {
+	if m.Topic == in.channel.release && string(m.Payload) == in.channel.released {
 		return setpoint{Release: true}, nil
 	}
-	if m.topic != in.channel.write {
-		return setpoint{}, fmt.Errorf("%s is not the release %q", wire.Quote(m.payload), in.channel.released)
+	if m.Topic != in.channel.write {
+		return setpoint{}, fmt.Errorf("%s is not the release %q", wire.Quote(m.Payload), in.channel.released)
 	}
 	parse := wire.Number
 	if t := in.channel.template; t != nil {
 		parse = t.parse
 	}
-	v, err := parse(string(m.payload))
+	v, err := parse(string(m.Payload))
 	return setpoint{Value: &v}, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // receiverFor is the receiver of the file's channel "ca".
@@ -22,23 +23,23 @@ func receiverFor(t testing.TB) *receiver {
 	return &receiver{channel: channels[0]}
 }
 
-func setMessage(session string, seq int, value float64) message {
-	return message{topic: "lab/ca/set", payload: fmt.Appendf(nil, `{"value":%v,"seq":%d,"ttl_ms":1000,"session":%q}`, value, seq, session), at: time.Unix(0, 0)}
+func setMessage(session string, seq int, value float64) link.Arrived {
+	return link.Arrived{Topic: "lab/ca/set", Payload: fmt.Appendf(nil, `{"value":%v,"seq":%d,"ttl_ms":1000,"session":%q}`, value, seq, session), At: time.Unix(0, 0)}
 }
 
 func TestInletOrder(t *testing.T) {
 	now := time.Unix(0, 0)
 	in := receiverFor(t)
 	for i, step := range []struct {
-		m    message
+		m    link.Arrived
 		want string // what the refusal says; empty: taken
 	}{
 		{setMessage("a", 1, 10), ""},
 		{setMessage("a", 3, 30), ""},
 		{setMessage("a", 2, 20), "its seq 2 is not above 3"},
 		{setMessage("a", 3, 30), "its seq 3 is not above 3"}, // a repeat
-		{message{topic: "lab/ca/release", payload: []byte(`{"release":true,"seq":3,"ttl_ms":1,"session":"a"}`), at: now}, "its seq 3 is not above 3"},
-		{message{topic: "lab/ca/release", payload: []byte(`{"release":true,"seq":4,"ttl_ms":1,"session":"a"}`), at: now}, ""},
+		{link.Arrived{Topic: "lab/ca/release", Payload: []byte(`{"release":true,"seq":3,"ttl_ms":1,"session":"a"}`), At: now}, "its seq 3 is not above 3"},
+		{link.Arrived{Topic: "lab/ca/release", Payload: []byte(`{"release":true,"seq":4,"ttl_ms":1,"session":"a"}`), At: now}, ""},
 		{setMessage("b", 1, 11), ""}, // tuner was started anew
 		{setMessage("a", 5, 50), `its session "a" has been followed by another`},
 		{setMessage("b", 2, 12), ""},
@@ -68,7 +69,7 @@ func TestInletAge(t *testing.T) {
 		t.Errorf("a setpoint that waited its ttl: %v", err)
 	}
 	m = setMessage("a", 2, 20)
-	m.retained = true
+	m.Retained = true
 	if _, err := in.accept(m, time.Unix(0, 0)); err == nil || !strings.Contains(err.Error(), "retained") {
 		t.Errorf("a retained setpoint: %v", err)
 	}
@@ -81,10 +82,10 @@ func TestInletRefusesBadMessages(t *testing.T) {
 		`{"value":1,"seq":1,"ttl_ms":0,"session":"a"}`, `{"value":1,"seq":1,"session":"a"}`, `{"value":1,"seq":1,"ttl_ms":1,"session":""}`,
 		`{"value":1,"seq":1,"ttl_ms":1}`, `{"value":1,"value":2,"seq":1,"ttl_ms":1,"session":"a"}`, `{"release":true,"seq":1,"ttl_ms":1,"session":"a"}`,
 		`{"value":1,"seq":1,"ttl_ms":1,"session":"` + strings.Repeat("x", 65) + `"}`,
-		strings.Repeat(" ", maxPayload) + `{"value":1,"seq":1,"ttl_ms":1,"session":"a"}`,
+		strings.Repeat(" ", link.MaxPayload) + `{"value":1,"seq":1,"ttl_ms":1,"session":"a"}`,
 	} {
 		in := receiverFor(t)
-		if s, err := in.accept(message{topic: "lab/ca/set", payload: []byte(payload)}, time.Time{}); err == nil {
+		if s, err := in.accept(link.Arrived{Topic: "lab/ca/set", Payload: []byte(payload)}, time.Time{}); err == nil {
 			t.Errorf("%.60q passes as %+v", payload, s)
 		}
 		if in.session != "" {
@@ -92,7 +93,7 @@ func TestInletRefusesBadMessages(t *testing.T) {
 		}
 	}
 	in := receiverFor(t)
-	if _, err := in.accept(message{topic: "lab/ca/release", payload: []byte(`{"release":false,"seq":1,"ttl_ms":1,"session":"a"}`)}, time.Time{}); err == nil {
+	if _, err := in.accept(link.Arrived{Topic: "lab/ca/release", Payload: []byte(`{"release":false,"seq":1,"ttl_ms":1,"session":"a"}`)}, time.Time{}); err == nil {
 		t.Error(`"release":false passes as a release`)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // The driver's own gates before a setpoint, and what a safe one finds there. Those of the
@@ -49,7 +50,7 @@ func TestSafeOverAConnectionThatFlaps(t *testing.T) {
 				v.Restore()
 			}
 			time.Sleep(15 * time.Second) // it is connected again
-			if err := setCA(d, 1); (err == nil) != (drops < flapLimit) {
+			if err := setCA(d, 1); (err == nil) != (drops < link.FlapLimit) {
 				t.Errorf("%d drops, a setpoint: %v", drops, err)
 			}
 			began := time.Now()
@@ -76,10 +77,10 @@ func TestSafeHasAConnectionMade(t *testing.T) {
 		}
 		v.Cut()
 		time.Sleep(time.Minute)
-		const back = minBackoff + minBackoff/2 // after an attempt that was made at once
+		const back = link.MinBackoff + link.MinBackoff/2 // after an attempt that was made at once
 		time.AfterFunc(back, v.Restore)
 		began = time.Now()
-		if err := setSafe(d); err != nil || time.Since(began) > back+minBackoff {
+		if err := setSafe(d); err != nil || time.Since(began) > back+link.MinBackoff {
 			t.Errorf("the broker comes back while it waits: %v after %v", err, time.Since(began))
 		}
 		closed(t, d)
@@ -301,7 +302,11 @@ func TestClientIDIsNobodysToGuess(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for range 5 {
-			id := d.link.id // nobody connects now
+			conn, err := d.link.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := conn.ClientID()
 			if seen[id] || len(id) != 22 {
 				t.Fatalf("client id %q, before it %v", id, seen)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers/exec/wire"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // setpoint is the message on a write or release topic.
@@ -43,7 +44,7 @@ type extras struct {
 }
 
 // send publishes a value of the channel, or a release where it is nil.
-func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *float64, with extras) (sent, error) {
+func (d *Device) send(ctx context.Context, conn *link.Connection, c *channel, value *float64, with extras) (sent, error) {
 	d.seq++
 	done := sent{channel: c, release: value == nil, seq: d.seq}
 	if value != nil {
@@ -59,7 +60,7 @@ func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *
 	if with.dose == "" {
 		d.leaves(done)
 	}
-	return done, conn.publish(ctx, topic, payload)
+	return done, conn.Publish(ctx, topic, payload)
 }
 
 // compose makes the message of a setpoint or release.

@@ -7,13 +7,14 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec/wire"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // status is what the device said last about being there. A retained message
 // counts here: it is the broker's memory of it, and a last will mends it. It
 // counts for the connection that it came over only; the next one brings it again.
 type status struct {
-	from *connection // nil: nothing was said yet
+	from *link.Connection // nil: nothing was said yet
 	text string
 	// spoke says that the device has given a reading since. Who speaks is there: the
 	// status was garbled, or it is the will of a connection that the device has replaced.
@@ -21,18 +22,18 @@ type status struct {
 }
 
 // takeStatus remembers a status, of the receiving goroutine, where the message is one.
-func (d *Device) takeStatus(m message) {
+func (d *Device) takeStatus(m link.Arrived) {
 	for _, o := range d.options.statuses() {
-		if o.Topic != m.topic {
+		if o.Topic != m.Topic {
 			continue
 		}
-		text := o.in(m.payload)
+		text := o.in(m.Payload)
 		d.mu.Lock()
-		before := d.status[m.topic]
-		d.status[m.topic] = status{from: m.from, text: text}
+		before := d.status[m.Topic]
+		d.status[m.Topic] = status{from: m.From, text: text}
 		d.mu.Unlock()
 		if before.text != text {
-			d.env.Log.Info("the device's status", slog.String("topic", m.topic), slog.String("says", text))
+			d.env.Log.Info("the device's status", slog.String("topic", m.Topic), slog.String("says", text))
 		}
 		d.wake()
 	}
@@ -63,7 +64,7 @@ func (o *Options) statuses() []StatusTopic {
 
 // ready gives the connection if it is to be trusted and the device is there, as
 // far as its status topics say.
-func (d *Device) ready() (*connection, error) {
+func (d *Device) ready() (*link.Connection, error) {
 	l, err := d.openLink()
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (d *Device) ready() (*connection, error) {
 	if err := d.owner.owned(); err != nil {
 		return nil, err
 	}
-	conn, err := l.stable()
+	conn, err := l.Stable()
 	if err != nil {
 		return conn, err
 	}

@@ -127,7 +127,7 @@ func TestHaltIgnoresStatus(t *testing.T) {
 		if err := d.Halt(context.Background()); err == nil {
 			t.Error("a halt of a device that does not answer is confirmed")
 		}
-		listener.close()
+		listener.Close()
 		if heard != 1 {
 			t.Errorf("the safe value was sent %d times", heard)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // The traps of the client library. Each test first walks into the trap with the
@@ -196,7 +197,7 @@ func TestTrapSlowHandler(t *testing.T) {
 		if _, err := d.Open(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		const many = 3 * queueLength
+		const many = 3 * link.QueueLength
 		for i := range many {
 			if err := v.Publish("lab/area", fmt.Append(nil, i), false); err != nil {
 				t.Fatal(err)
@@ -281,7 +282,7 @@ func TestTrapTenMinutes(t *testing.T) {
 	}
 	t.Logf("after an outage there is a connection again after %v at most; with the library's own waits after %v", worst, worstRaw)
 	if worst > 11*time.Second {
-		t.Errorf("a connection comes back after %v; the longest wait is %v", worst, maxBackoff)
+		t.Errorf("a connection comes back after %v; the longest wait is %v", worst, link.MaxBackoff)
 	}
 	if worstRaw < time.Minute {
 		t.Errorf("the library is back after %v; this test proves nothing", worstRaw)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt/link"
 )
 
 // MQTT 3.1.1 has no expiry: what a broker or a network holds up arrives, however old it is. So
@@ -54,7 +55,7 @@ func (d *Device) holdsBack(c *channel) bool {
 
 // awaitEarlier waits until nothing that was sent to the channels of s before is under way, for
 // the longest of their timeouts.
-func (d *Device) awaitEarlier(ctx context.Context, conn *connection, s drivers.Setpoints) error {
+func (d *Device) awaitEarlier(ctx context.Context, conn *link.Connection, s drivers.Setpoints) error {
 	var limit <-chan time.Time
 	var again *time.Ticker
 	for {
@@ -71,8 +72,8 @@ func (d *Device) awaitEarlier(ctx context.Context, conn *connection, s drivers.S
 		case <-d.changed:
 		case <-again.C:
 			d.poke()
-		case <-conn.gone:
-			return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, conn.why())
+		case <-conn.Gone:
+			return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, conn.Why())
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", drivers.ErrUnavailable, context.Cause(ctx))
 		case <-limit:

@@ -145,7 +145,7 @@ func TestSilentLossIsNoticed(t *testing.T) {
 			}
 			hole.shut()
 			began := time.Now()
-			<-conn.gone
+			<-conn.Gone
 			took := time.Since(began)
 			if took > bound {
 				t.Errorf("a silent loss is noticed after %v; the bound is %v", took, bound)

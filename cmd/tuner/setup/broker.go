@@ -15,7 +15,7 @@ func Broker(cfg *configs.Config) mqtt.Connection { return *configs.Owned[mqtt.Co
 // BrokerOptions turns [mqtt] into the options of a connection.
 func BrokerOptions(e *host.Env, cfg *configs.Config) mqtt.Options {
 	o := mqtt.Default()
-	o.Connection = Broker(cfg)
+	o.Keys = Broker(cfg)
 	o.ConnectTimeout = e.Patience(o.ConnectTimeout)
 	o.Base, o.Random = cfg.Dir, e.Random
 	if p := (host.SecretPlace{File: o.PasswordFile, Credential: o.PasswordCred, Env: o.PasswordEnv, Base: cfg.Dir}); p.File+p.Credential+p.Env != "" {

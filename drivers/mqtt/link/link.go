@@ -1,4 +1,4 @@
-package mqtt
+package link
 
 import (
 	"context"
@@ -17,47 +17,47 @@ const (
 	// that held for stableTime starts it anew; one that broke sooner may be two
 	// clients of one name, throwing each other out. Where both wait for maxBackoff,
 	// each connection holds that long, so stableTime must be well above it.
-	minBackoff = 250 * time.Millisecond
-	maxBackoff = 10 * time.Second
-	stableTime = 30 * time.Second
+	MinBackoff = 250 * time.Millisecond
+	MaxBackoff = 10 * time.Second
+	StableTime = 30 * time.Second
 	// flapLimit is how many connections in a row may break before stableTime until
 	// one is not trusted before it has held that long.
-	flapLimit = 3
+	FlapLimit = 3
 )
 
-// linkSpec says what a link is for.
-type linkSpec struct {
-	options Options
-	env     drivers.Env
+// Spec says what a link is for.
+type Spec struct {
+	Options Options
+	Env     drivers.Env
 	// name gives the client identifier of the next connection.
-	name      func() (string, error)
-	topics    []string
-	optional  []string           // topics that the broker may refuse, with quality of service 1
-	qos       byte               // of the subscriptions
-	handle    func(message)      // called from one goroutine
-	urgent    func(message) bool // takes a message before those that wait; nil: none is taken
-	onConnect func()             // called for each connection that is there to be used; nil: not called
-	will      *will              // nil: none
-	notify    func(text string)  // called for connections that end as if another client took them over; nil: not called
-	onLoss    func()             // called for each connection that has ended by itself; nil: not called
+	Name      func() (string, error)
+	Topics    []string
+	Optional  []string           // topics that the broker may refuse, with quality of service 1
+	QoS       byte               // of the subscriptions
+	Handle    func(Arrived)      // called from one goroutine
+	Urgent    func(Arrived) bool // takes a message before those that wait; nil: none is taken
+	OnConnect func()             // called for each connection that is there to be used; nil: not called
+	Will      *Will              // nil: none
+	Notify    func(text string)  // called for connections that end as if another client took them over; nil: not called
+	OnLoss    func()             // called for each connection that has ended by itself; nil: not called
 }
 
-// will is what the broker says in our place when the connection breaks, and what
+// Will is what the broker says in our place when the connection breaks, and what
 // the link says when one begins. Both are retained.
-type will struct {
-	topic           string
-	online, offline string
-	// silent says that the owner says both itself, and the broker the will alone.
-	silent bool
+type Will struct {
+	Topic           string
+	Online, Offline string
+	// Silent says that the owner says both itself, and the broker the will alone.
+	Silent bool
 }
 
-// link keeps a connection to the broker, subscribed to topics, and makes a new
+// Link keeps a connection to the broker, subscribed to topics, and makes a new
 // one when it breaks.
 //
 //	broker ──> connection ──> queue ──> handle, one by one, in order
 //	broker <── connection <── publish, while it is open
-type link struct {
-	linkSpec
+type Link struct {
+	Spec
 	queue *queue
 
 	ctx    context.Context // ends with close
@@ -74,42 +74,42 @@ type link struct {
 	skipBackoff, connected chan struct{}
 
 	mu       sync.Mutex
-	current  *connection // nil while there is none
+	current  *Connection // nil while there is none
 	unproven bool        // up is there, and not trusted yet
 }
 
-// errDown is the error of a link without a connection, errUnproven of one that is not
+// ErrDown is the error of a link without a connection, ErrUnproven of one that is not
 // trusted.
 var (
-	errDown     = fmt.Errorf("%w: no connection to the broker", drivers.ErrUnavailable)
-	errUnproven = fmt.Errorf("%w: connections to the broker end soon after they begin, and this one has not held for %v yet; does another client have the same client_id?", drivers.ErrUnavailable, stableTime)
+	ErrDown     = fmt.Errorf("%w: no connection to the broker", drivers.ErrUnavailable)
+	ErrUnproven = fmt.Errorf("%w: connections to the broker end soon after they begin, and this one has not held for %v yet; does another client have the same client_id?", drivers.ErrUnavailable, StableTime)
 )
 
-// newLink makes a link that is not open yet.
-func newLink(s linkSpec) *link {
-	l := &link{linkSpec: s, queue: newQueue(), skipBackoff: make(chan struct{}, 1), connected: make(chan struct{}, 1)}
+// New makes a link that is not open yet.
+func New(s Spec) *Link {
+	l := &Link{Spec: s, queue: newQueue(), skipBackoff: make(chan struct{}, 1), connected: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// start connects and subscribes. It tries until ctx ends, connect_timeout has
+// Start connects and subscribes. It tries until ctx ends, connect_timeout has
 // passed or close is called, unless the broker says no.
-func (l *link) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, l.options.ConnectTimeout)
+func (l *Link) Start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, l.Options.ConnectTimeout)
 	defer cancel()
 	stop := context.AfterFunc(l.ctx, cancel)
 	defer stop()
 	return l.begin(l.connectUntil(ctx))
 }
 
-// startPatiently is start for one who waits for the broker as long as it takes,
+// StartPatiently is start for one who waits for the broker as long as it takes,
 // until ctx ends; only what a later attempt does not cure is an error.
-func (l *link) startPatiently(ctx context.Context) error {
+func (l *Link) StartPatiently(ctx context.Context) error {
 	return l.begin(l.connectPatiently(ctx))
 }
 
 // begin keeps the first connection, if there is one.
-func (l *link) begin(c *connection, err error) error {
+func (l *Link) begin(c *Connection, err error) error {
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (l *link) begin(c *connection, err error) error {
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
 		c.end()
-		return errClosed
+		return ErrClosed
 	}
 	l.current = c
 	l.tasks.Go(func() { l.maintain(c) })
@@ -127,13 +127,13 @@ func (l *link) begin(c *connection, err error) error {
 
 // connectUntil attempts to connect until ctx ends; what a later attempt does not
 // cure is final.
-func (l *link) connectUntil(ctx context.Context) (*connection, error) {
-	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
+func (l *Link) connectUntil(ctx context.Context) (*Connection, error) {
+	for wait := MinBackoff; ; wait = min(2*wait, MaxBackoff) {
 		c, err := l.connect(ctx)
 		if err == nil || !errors.Is(err, drivers.ErrUnavailable) {
 			return c, err
 		}
-		if !sleep(ctx, wait) {
+		if !Sleep(ctx, wait) {
 			return nil, err
 		}
 	}
@@ -141,54 +141,54 @@ func (l *link) connectUntil(ctx context.Context) (*connection, error) {
 
 // connectPatiently gives each attempt connect_timeout, and says once for each cause
 // why there is no connection yet.
-func (l *link) connectPatiently(ctx context.Context) (*connection, error) {
+func (l *Link) connectPatiently(ctx context.Context) (*Connection, error) {
 	said := ""
-	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
-		attempt, cancel := context.WithTimeout(ctx, l.options.ConnectTimeout)
+	for wait := MinBackoff; ; wait = min(2*wait, MaxBackoff) {
+		attempt, cancel := context.WithTimeout(ctx, l.Options.ConnectTimeout)
 		c, err := l.connect(attempt)
 		cancel()
 		if err == nil || !errors.Is(err, drivers.ErrUnavailable) {
 			return c, err
 		}
 		said = l.logOnce(said, err)
-		if !sleep(ctx, wait) {
+		if !Sleep(ctx, wait) {
 			return nil, err
 		}
 	}
 }
 
 // logOnce logs a cause that was not said last, and returns what was said now.
-func (l *link) logOnce(said string, err error) string {
+func (l *Link) logOnce(said string, err error) string {
 	text := err.Error()
 	if text != said && l.ctx.Err() == nil {
-		l.env.Log.Warn("no connection to the broker yet", slog.Any("error", err))
+		l.Env.Log.Warn("no connection to the broker yet", slog.Any("error", err))
 	}
 	return text
 }
 
 // connectAndMaintain looks for a first connection, and keeps it.
-func (l *link) connectAndMaintain() {
+func (l *Link) connectAndMaintain() {
 	if c, _ := l.reconnect(0); c != nil {
 		l.maintain(c)
 	}
 }
 
 // maintain replaces a broken connection until the link is closed.
-func (l *link) maintain(c *connection) {
-	wait, short := minBackoff, 0
+func (l *Link) maintain(c *Connection) {
+	wait, short := MinBackoff, 0
 	for {
 		since := time.Now()
 		trust := make(<-chan time.Time) // never, where it is trusted already
-		if short >= flapLimit {
-			trust = time.After(stableTime)
+		if short >= FlapLimit {
+			trust = time.After(StableTime)
 		}
-		l.setCurrent(c, short >= flapLimit)
-		if l.onConnect != nil {
-			l.onConnect()
+		l.setCurrent(c, short >= FlapLimit)
+		if l.OnConnect != nil {
+			l.OnConnect()
 		}
 		for waiting := true; waiting; {
 			select {
-			case <-c.gone:
+			case <-c.Gone:
 				waiting = false
 			case <-trust:
 				l.setCurrent(c, false)
@@ -197,22 +197,22 @@ func (l *link) maintain(c *connection) {
 				return
 			}
 		}
-		if l.onLoss != nil {
-			l.onLoss()
+		if l.OnLoss != nil {
+			l.OnLoss()
 		}
 		l.setCurrent(nil, false)
-		l.env.Log.Warn("connection to the broker lost", slog.Any("error", c.why()))
+		l.Env.Log.Warn("connection to the broker lost", slog.Any("error", c.Why()))
 		c.end()
-		ended := endedByBroker(c.why())
+		ended := endedByBroker(c.Why())
 		if ended {
 			l.id = "" // whoever has learnt it cannot follow
 		}
 		short++
-		if time.Since(since) >= stableTime {
-			wait, short = minBackoff, 0
+		if time.Since(since) >= StableTime {
+			wait, short = MinBackoff, 0
 		}
-		if short == flapLimit {
-			l.env.Log.Warn("connections to the broker end soon after they begin; does another client have the same client_id?",
+		if short == FlapLimit {
+			l.Env.Log.Warn("connections to the broker end soon after they begin; does another client have the same client_id?",
 				slog.Int("in_a_row", short))
 		}
 		before := l.node
@@ -222,7 +222,7 @@ func (l *link) maintain(c *connection) {
 		if ended && l.node == before+1 {
 			l.notice(fmt.Sprintf("the broker ended the connection (%d in a row) and took the next one at once: so it does when another client takes the connection over by logging in with the same client_id", max(short, 1)))
 		}
-		l.env.Log.Info("connected to the broker again")
+		l.Env.Log.Info("connected to the broker again")
 	}
 }
 
@@ -233,23 +233,23 @@ func endedByBroker(why error) bool {
 }
 
 // notice says something of the connection in the log and to the callback.
-func (l *link) notice(text string) {
-	l.env.Log.Warn(text)
-	if l.notify != nil {
-		l.notify(text)
+func (l *Link) notice(text string) {
+	l.Env.Log.Warn(text)
+	if l.Notify != nil {
+		l.Notify(text)
 	}
 }
 
 // reconnect attempts until there is a connection, or gives nil when the link is
 // closed. It also returns the wait that comes next.
-func (l *link) reconnect(wait time.Duration) (*connection, time.Duration) {
+func (l *Link) reconnect(wait time.Duration) (*Connection, time.Duration) {
 	said := ""
 	for {
 		if !l.backoff(wait) {
 			return nil, 0
 		}
-		wait = min(max(2*wait, minBackoff), maxBackoff)
-		ctx, cancel := context.WithTimeout(l.ctx, l.options.ConnectTimeout)
+		wait = min(max(2*wait, MinBackoff), MaxBackoff)
+		ctx, cancel := context.WithTimeout(l.ctx, l.Options.ConnectTimeout)
 		c, err := l.connect(ctx)
 		cancel()
 		if err == nil {
@@ -261,7 +261,7 @@ func (l *link) reconnect(wait time.Duration) (*connection, time.Duration) {
 
 // backoff waits before an attempt, but not where a safe value waits for the connection. It
 // reports whether the link is still open.
-func (l *link) backoff(d time.Duration) bool {
+func (l *Link) backoff(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -273,7 +273,7 @@ func (l *link) backoff(d time.Duration) bool {
 }
 
 // sleep waits and reports whether it was not interrupted.
-func sleep(ctx context.Context, d time.Duration) bool {
+func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -284,7 +284,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (l *link) setCurrent(c *connection, held bool) {
+func (l *Link) setCurrent(c *Connection, held bool) {
 	l.mu.Lock()
 	l.current, l.unproven = c, held
 	l.mu.Unlock()
@@ -296,14 +296,14 @@ func (l *link) setCurrent(c *connection, held bool) {
 	}
 }
 
-// urgently gives the connection for a safe value, trusted or not. Where there is none it has
+// Urgently gives the connection for a safe value, trusted or not. Where there is none it has
 // one made at once, again every minBackoff, and waits for it for a time.
-func (l *link) urgently(ctx context.Context, most time.Duration) (*connection, error) {
-	limit, again := time.NewTimer(most), time.NewTicker(minBackoff)
+func (l *Link) Urgently(ctx context.Context, most time.Duration) (*Connection, error) {
+	limit, again := time.NewTimer(most), time.NewTicker(MinBackoff)
 	defer limit.Stop()
 	defer again.Stop()
 	for {
-		c, err := l.open()
+		c, err := l.Open()
 		if err == nil || ctx.Err() != nil {
 			return c, errors.Join(err, ctx.Err())
 		}
@@ -318,52 +318,58 @@ func (l *link) urgently(ctx context.Context, most time.Duration) (*connection, e
 			return nil, err
 		case <-ctx.Done():
 		case <-l.ctx.Done():
-			return nil, errClosed
+			return nil, ErrClosed
 		}
 	}
 }
 
-// open gives the connection even where it is not trusted: better a safe value over
+// Open gives the connection even where it is not trusted: better a safe value over
 // a connection that may break than none.
-func (l *link) open() (*connection, error) {
+func (l *Link) Open() (*Connection, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Not IsConnected, which is true while there is none.
-	if l.current == nil || !l.current.client.IsConnectionOpen() || l.current.isGone() {
-		return nil, errDown
+	if l.current == nil || !l.current.client.IsConnectionOpen() || l.current.IsGone() {
+		return nil, ErrDown
 	}
 	return l.current, nil
 }
 
-// stable gives the connection, or says why there is none to be used.
-func (l *link) stable() (*connection, error) {
-	c, err := l.open()
+// Stable gives the connection, or says why there is none to be used.
+func (l *Link) Stable() (*Connection, error) {
+	c, err := l.Open()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil && l.unproven && l.current == c {
-		return nil, errUnproven
+		return nil, ErrUnproven
 	}
 	return c, err
 }
 
 // deliver hands messages over one by one, in the order of their arrival.
-func (l *link) deliver() {
+func (l *Link) deliver() {
 	told := int64(0)
 	for {
 		m, dropped, ok := l.queue.take(l.ctx)
 		if !ok {
 			return
 		}
-		l.handle(m)
+		l.Handle(m)
 		if dropped != told {
-			l.env.Log.Warn("messages come faster than they can be read; the oldest were dropped", slog.Int64("dropped", dropped-told))
+			l.Env.Log.Warn("messages come faster than they can be read; the oldest were dropped", slog.Int64("dropped", dropped-told))
 			told = dropped
 		}
 	}
 }
 
-// attend runs a task beside the link, until the link is closed.
-func (l *link) attend(task func(ctx context.Context)) {
+// Begin looks for a first connection in the background, and keeps it.
+func (l *Link) Begin() {
+	l.tasks.Go(l.connectAndMaintain)
+	l.tasks.Go(l.deliver)
+}
+
+// Attend runs a task beside the link, until the link is closed.
+func (l *Link) Attend(task func(ctx context.Context)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() == nil {
@@ -371,8 +377,8 @@ func (l *link) attend(task func(ctx context.Context)) {
 	}
 }
 
-// close ends the connection and every goroutine of the link.
-func (l *link) close() {
+// Close ends the connection and every goroutine of the link.
+func (l *Link) Close() {
 	l.mu.Lock()
 	l.cancel()
 	l.mu.Unlock() // from here on, start begins no task

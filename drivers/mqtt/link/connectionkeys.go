@@ -1,7 +1,7 @@
-package mqtt
+package link
 
-// Connection are the keys that say where a broker is and who logs in there.
-type Connection struct {
+// Keys are those that say where a broker is and who logs in there.
+type Keys struct {
 	Broker       string   `toml:"broker" required:"true" doc:"the broker's address, such as tcp://127.0.0.1:1883, or tls://HOST:8883 encrypted"`
 	Cluster      []string `toml:"cluster" doc:"further nodes of the same clustered broker, addresses like broker; the next one is tried when a node does not answer"`
 	ClientID     string   `toml:"client_id" doc:"name at the broker, which must be the only one of this name; absent: \"tuner-\" and random digits"`

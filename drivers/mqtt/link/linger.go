@@ -1,4 +1,4 @@
-package mqtt
+package link
 
 import (
 	"io"
@@ -16,7 +16,7 @@ type lingeringConn struct{ net.Conn }
 // Close ends the connection in order, where its kind has two halves.
 func (l lingeringConn) Close() error {
 	if half, ok := l.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-		_ = l.SetReadDeadline(time.Now().Add(disconnectTime)) // without it, end drops the connection after that time
+		_ = l.SetReadDeadline(time.Now().Add(DisconnectTime)) // without it, end drops the connection after that time
 		_, _ = io.Copy(io.Discard, l.Conn)
 	}
 	return l.Conn.Close()

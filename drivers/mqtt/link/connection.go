@@ -1,4 +1,4 @@
-package mqtt
+package link
 
 import (
 	"context"
@@ -17,21 +17,27 @@ import (
 )
 
 const (
-	qos0 = 0
-	qos1 = 1
+	QoS0 = 0
+	QoS1 = 1
 	// refusedQoS and above is the broker's no to a subscription.
 	refusedQoS = 0x80
 	// disconnectTime is how long the broker is given to take a clean goodbye.
-	disconnectTime = 250 * time.Millisecond
+	DisconnectTime = 250 * time.Millisecond
 )
 
-// connection is one connection to the broker with its own client, used once.
-type connection struct {
+// MaxPayload bounds a message that is read, in bytes.
+const MaxPayload = 64 << 10
+
+// ErrClosed is the error of a link that was closed.
+var ErrClosed = errors.New("not open; open the device first")
+
+// Connection is one connection to the broker with its own client, used once.
+type Connection struct {
 	client  paho.Client
 	address *url.URL
-	will    *will // nil: none
+	Will    *Will // nil: none
 
-	gone     chan struct{} // closed when the connection is of no use any more
+	Gone     chan struct{} // closed when the connection is of no use any more
 	goneOnce sync.Once
 	// sending holds one while a message is being handed to the client library, so that
 	// messages leave in the order of the calls, also after one that was given up.
@@ -45,36 +51,36 @@ type connection struct {
 // connect makes one attempt: transport, login, subscriptions. A no of the broker
 // wraps drivers.ErrRefused, what a later attempt may cure drivers.ErrUnavailable;
 // an error of neither kind is one of the files.
-func (l *link) connect(ctx context.Context) (*connection, error) {
-	address, err := l.options.node(l.node)
+func (l *Link) connect(ctx context.Context) (*Connection, error) {
+	address, err := l.Options.node(l.node)
 	if err != nil {
 		return nil, err
 	}
 	l.node++ // the next attempt is the next node's, where there are several
 	if l.id == "" {
-		if l.id, err = l.name(); err != nil {
+		if l.id, err = l.Name(); err != nil {
 			return nil, err
 		}
 	}
-	c := &connection{gone: make(chan struct{}), sending: make(chan struct{}, 1), address: address, will: l.will}
+	c := &Connection{Gone: make(chan struct{}), sending: make(chan struct{}, 1), address: address, Will: l.Will}
 	o, err := l.clientOptions(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("broker %s: %w", address.Redacted(), err)
 	}
 	c.client = paho.NewClient(o)
 
-	stop := context.AfterFunc(ctx, func() { c.drop(ctx.Err()) })
+	stop := context.AfterFunc(ctx, func() { c.Drop(ctx.Err()) })
 	err = c.login()
 	if err == nil {
-		err = c.subscribe(ctx, l.topics, l.qos)
+		err = c.subscribe(ctx, l.Topics, l.QoS)
 	}
 	if err == nil {
-		if err = c.subscribe(ctx, l.optional, qos1); errors.Is(err, drivers.ErrRefused) {
+		if err = c.subscribe(ctx, l.Optional, QoS1); errors.Is(err, drivers.ErrRefused) {
 			err = nil
 		}
 	}
-	if err == nil && c.will != nil && !c.will.silent {
-		err = c.announce(ctx, c.will.online)
+	if err == nil && c.Will != nil && !c.Will.Silent {
+		err = c.Announce(ctx, c.Will.Online)
 	}
 	if !stop() && err == nil {
 		err = ctx.Err() // dropped just now
@@ -88,19 +94,19 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 
 // clientOptions are the client library's settings; the README says which trap
 // each one is for.
-func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOptions, error) {
-	password, err := l.options.password()
+func (l *Link) clientOptions(ctx context.Context, c *Connection) (*paho.ClientOptions, error) {
+	password, err := l.Options.password()
 	if err != nil {
 		return nil, err
 	}
-	dial := l.options.Dial
+	dial := l.Options.Dial
 	if isTLS(c.address) {
-		config, err := l.options.tlsConfig(c.address, l.env.Clock.Now)
+		config, err := l.Options.tlsConfig(c.address, l.Env.Clock.Now)
 		if err != nil {
 			return nil, err
 		}
 		dial = func(ctx context.Context, broker *url.URL) (net.Conn, error) {
-			conn, err := l.options.Dial(ctx, broker)
+			conn, err := l.Options.Dial(ctx, broker)
 			if err != nil {
 				return nil, err
 			}
@@ -108,26 +114,26 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 		}
 	}
 	o := paho.NewClientOptions()
-	if w := l.will; w != nil {
-		o.SetBinaryWill(w.topic, []byte(w.offline), qos1, true)
+	if w := l.Will; w != nil {
+		o.SetBinaryWill(w.Topic, []byte(w.Offline), QoS1, true)
 	}
 	return o.AddBroker(c.address.String()).SetClientID(l.id).
-		SetUsername(l.options.Username).SetPassword(password).
+		SetUsername(l.Options.Username).SetPassword(password).
 		SetProtocolVersion(4). // 3.1.1, without a second attempt as 3.1
 		SetCleanSession(true). // nothing is kept for us while we are away
 		SetAutoReconnect(false).SetConnectRetry(false).
-		SetKeepAlive(l.options.KeepAlive).SetPingTimeout(l.options.PingTimeout).
-		SetWriteTimeout(l.options.WriteTimeout).SetConnectTimeout(l.options.ConnectTimeout).
+		SetKeepAlive(l.Options.KeepAlive).SetPingTimeout(l.Options.PingTimeout).
+		SetWriteTimeout(l.Options.WriteTimeout).SetConnectTimeout(l.Options.ConnectTimeout).
 		SetOrderMatters(true). // the handler only enqueues, so the order costs nothing
 		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) {
 			payload := m.Payload()
-			payload = slices.Clone(payload[:min(len(payload), maxPayload+1)]) // enough to say that it is too long
-			come := message{topic: m.Topic(), payload: payload, retained: m.Retained(), at: l.env.Clock.Now(), from: c}
-			if l.urgent == nil || !l.urgent(come) {
+			payload = slices.Clone(payload[:min(len(payload), MaxPayload+1)]) // enough to say that it is too long
+			come := Arrived{Topic: m.Topic(), Payload: payload, Retained: m.Retained(), At: l.Env.Clock.Now(), From: c}
+			if l.Urgent == nil || !l.Urgent(come) {
 				l.queue.put(come)
 			}
 		}).
-		SetConnectionLostHandler(func(_ paho.Client, err error) { c.drop(err) }).
+		SetConnectionLostHandler(func(_ paho.Client, err error) { c.Drop(err) }).
 		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
 			conn, err := dial(ctx, c.address)
 			if err != nil {
@@ -136,13 +142,13 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 			if !isTLS(c.address) {
 				conn = c.setTransport(conn)
 			}
-			return &timedConn{Conn: limitPackets(conn), timeout: l.options.WriteTimeout, failed: c.drop}, nil
+			return &timedConn{Conn: limitPackets(conn), timeout: l.Options.WriteTimeout, failed: c.Drop}, nil
 		}), nil
 }
 
 // login waits for the broker's word on the connection; dropping the connection
 // ends the wait.
-func (c *connection) login() error {
+func (c *Connection) login() error {
 	token := c.client.Connect().(*paho.ConnectToken)
 	<-token.Done()
 	err := token.Error()
@@ -157,7 +163,7 @@ func (c *connection) login() error {
 }
 
 // subscribe asks for the topics and checks the broker's answer to each.
-func (c *connection) subscribe(ctx context.Context, topics []string, qos byte) error {
+func (c *Connection) subscribe(ctx context.Context, topics []string, qos byte) error {
 	if len(topics) == 0 {
 		return nil
 	}
@@ -168,8 +174,8 @@ func (c *connection) subscribe(ctx context.Context, topics []string, qos byte) e
 	token := c.client.SubscribeMultiple(filters, nil).(*paho.SubscribeToken)
 	select {
 	case <-token.Done():
-	case <-c.gone:
-		return fmt.Errorf("%w: connection lost while subscribing: %w", drivers.ErrUnavailable, c.why())
+	case <-c.Gone:
+		return fmt.Errorf("%w: connection lost while subscribing: %w", drivers.ErrUnavailable, c.Why())
 	case <-ctx.Done():
 		return fmt.Errorf("%w: no answer to the subscription: %w", drivers.ErrUnavailable, ctx.Err())
 	}
@@ -184,42 +190,42 @@ func (c *connection) subscribe(ctx context.Context, topics []string, qos byte) e
 	return nil
 }
 
-// publish sends one message on this connection or not at all. When it cannot
+// Publish sends one message on this connection or not at all. When it cannot
 // tell in time whether the message left, it breaks the connection, so that the
 // message cannot leave later; but not where a safe value overtakes it, which needs the
 // connection, and leaves after it.
-func (c *connection) publish(ctx context.Context, topic string, payload []byte) error {
+func (c *Connection) Publish(ctx context.Context, topic string, payload []byte) error {
 	select {
 	case c.sending <- struct{}{}:
-	case <-c.gone:
-		return fmt.Errorf("%w: connection lost before publishing to %q: %w", drivers.ErrUnavailable, topic, c.why())
+	case <-c.Gone:
+		return fmt.Errorf("%w: connection lost before publishing to %q: %w", drivers.ErrUnavailable, topic, c.Why())
 	case <-ctx.Done():
 		return fmt.Errorf("%w: publish to %q: %w", drivers.ErrUnavailable, topic, context.Cause(ctx))
 	}
 	sent := make(chan error, 1)
 	go func() {
-		token := c.client.Publish(topic, qos0, false, payload)
+		token := c.client.Publish(topic, QoS0, false, payload)
 		<-c.sending
 		select {
 		case <-token.Done():
 			sent <- token.Error()
-		case <-c.gone:
+		case <-c.Gone:
 		}
 	}()
 	select {
 	case err := <-sent:
 		if err != nil {
-			c.drop(err)
+			c.Drop(err)
 			return fmt.Errorf("%w: publish to %q: %w", drivers.ErrUnavailable, topic, err)
 		}
 		return nil
-	case <-c.gone:
-		return fmt.Errorf("%w: connection lost while publishing to %q: %w", drivers.ErrUnavailable, topic, c.why())
+	case <-c.Gone:
+		return fmt.Errorf("%w: connection lost while publishing to %q: %w", drivers.ErrUnavailable, topic, c.Why())
 	case <-ctx.Done():
 		if errors.Is(context.Cause(ctx), drivers.ErrPreempted) {
 			return fmt.Errorf("%w: publish to %q: %w", drivers.ErrUnavailable, topic, drivers.ErrPreempted)
 		}
-		c.drop(ctx.Err())
+		c.Drop(ctx.Err())
 		return fmt.Errorf("%w: publish to %q did not end in time, and the connection was broken so that it cannot arrive late: %w", drivers.ErrUnavailable, topic, ctx.Err())
 	}
 }
@@ -232,10 +238,10 @@ var errSilent = errors.New("the broker does not answer over this connection")
 // 3.1.1, 3.10.4), in the order of what it has received.
 const unusedTopic = "tuner/nowhere"
 
-// awaitRoundTrip waits for the broker's answer to a question that leaves after what was published
+// AwaitRoundTrip waits for the broker's answer to a question that leaves after what was published
 // before: then that has arrived. It breaks the connection where none comes in time, but not
 // where a safe value overtakes it.
-func (c *connection) awaitRoundTrip(ctx context.Context, most time.Duration) error {
+func (c *Connection) AwaitRoundTrip(ctx context.Context, most time.Duration) error {
 	limit := time.NewTimer(most)
 	defer limit.Stop()
 	answer := make(chan error, 1)
@@ -244,7 +250,7 @@ func (c *connection) awaitRoundTrip(ctx context.Context, most time.Duration) err
 		select {
 		case <-token.Done():
 			answer <- token.Error()
-		case <-c.gone:
+		case <-c.Gone:
 		}
 	}()
 	select {
@@ -252,25 +258,25 @@ func (c *connection) awaitRoundTrip(ctx context.Context, most time.Duration) err
 		if err == nil {
 			return nil
 		}
-		c.drop(err)
+		c.Drop(err)
 		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
-	case <-c.gone:
-		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.why())
+	case <-c.Gone:
+		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.Why())
 	case <-limit.C:
-		c.drop(errSilent)
+		c.Drop(errSilent)
 		return fmt.Errorf("%w: %w within %v, and it was ended", drivers.ErrUnavailable, errSilent, most)
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, context.Cause(ctx))
 	}
 }
 
-// announce says on the will's topic what we are, and waits until the broker has it.
-func (c *connection) announce(ctx context.Context, text string) error {
-	token := c.client.Publish(c.will.topic, qos1, true, text)
+// Announce says on the will's topic what we are, and waits until the broker has it.
+func (c *Connection) Announce(ctx context.Context, text string) error {
+	token := c.client.Publish(c.Will.Topic, QoS1, true, text)
 	select {
 	case <-token.Done():
-	case <-c.gone:
-		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.why())
+	case <-c.Gone:
+		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.Why())
 	case <-ctx.Done():
 		return fmt.Errorf("%w: the broker does not take the status: %w", drivers.ErrUnavailable, ctx.Err())
 	}
@@ -283,24 +289,37 @@ func (c *connection) announce(ctx context.Context, text string) error {
 // setTransport keeps the transport for drop, and returns the one to speak over. It must be the
 // one below TLS: closing the upper one sends a farewell first, which a dead link holds up
 // for seconds.
-func (c *connection) setTransport(conn net.Conn) net.Conn {
+func (c *Connection) setTransport(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = conn
 	select {
-	case <-c.gone: // dropped while dialling
+	case <-c.Gone: // dropped while dialling
 		conn.Close()
 	default:
 	}
 	return lingeringConn{conn}
 }
 
+// ClientID is the identifier by which the broker knows the connection.
+func (c *Connection) ClientID() string {
+	o := c.client.OptionsReader()
+	return o.ClientID()
+}
+
+// Transport is the one below TLS, nil before it is open.
+func (c *Connection) Transport() net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conn
+}
+
 // errEnded is the cause of a connection that has said goodbye.
 var errEnded = errors.New("closed")
 
-// drop makes the connection useless at once. The first cause counts. What this computer has
+// Drop makes the connection useless at once. The first cause counts. What this computer has
 // not got rid of yet is thrown away, so that it cannot arrive late, but after a goodbye.
-func (c *connection) drop(cause error) {
+func (c *Connection) Drop(cause error) {
 	c.goneOnce.Do(func() {
 		if cause == nil {
 			cause = errors.New("closed by the broker")
@@ -308,7 +327,7 @@ func (c *connection) drop(cause error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.cause = cause
-		close(c.gone)
+		close(c.Gone)
 		if c.conn == nil {
 			return
 		}
@@ -319,18 +338,18 @@ func (c *connection) drop(cause error) {
 	})
 }
 
-// isGone reports whether the connection is of no use any more.
-func (c *connection) isGone() bool {
+// IsGone reports whether the connection is of no use any more.
+func (c *Connection) IsGone() bool {
 	select {
-	case <-c.gone:
+	case <-c.Gone:
 		return true
 	default:
 		return false
 	}
 }
 
-// why is the cause of a connection that is gone.
-func (c *connection) why() error {
+// Why is the cause of a connection that is gone.
+func (c *Connection) Why() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cause
@@ -338,14 +357,14 @@ func (c *connection) why() error {
 
 // end says goodbye where that is still possible and frees the client. The broker
 // does not speak the will of a client that says goodbye, so the client does.
-func (c *connection) end() {
-	if c.will != nil && !c.will.silent && c.client.IsConnectionOpen() {
-		ctx, cancel := context.WithTimeout(context.Background(), disconnectTime)
-		_ = c.announce(ctx, c.will.offline) // the broker speaks the will where this fails
+func (c *Connection) end() {
+	if c.Will != nil && !c.Will.Silent && c.client.IsConnectionOpen() {
+		ctx, cancel := context.WithTimeout(context.Background(), DisconnectTime)
+		_ = c.Announce(ctx, c.Will.Offline) // the broker speaks the will where this fails
 		cancel()
 	}
-	c.client.Disconnect(uint(disconnectTime.Milliseconds()))
-	c.drop(errEnded)
+	c.client.Disconnect(uint(DisconnectTime.Milliseconds()))
+	c.Drop(errEnded)
 }
 
 // timedConn gives every write a deadline, and ends the connection where
@@ -372,3 +391,28 @@ func (t *timedConn) Write(p []byte) (int, error) {
 
 // SetWriteDeadline does nothing: Write sets its own.
 func (*timedConn) SetWriteDeadline(time.Time) error { return nil }
+
+// Message is a message as it came, or as it is to go.
+type Message struct {
+	Topic    string
+	Payload  []byte
+	Retained bool
+	// QoS is the quality of service to send it with, 0 or 1.
+	QoS byte
+}
+
+// Put sends m and waits for the broker's word on it.
+func (c *Connection) Put(ctx context.Context, m Message) error {
+	token := c.client.Publish(m.Topic, m.QoS, m.Retained, m.Payload)
+	select {
+	case <-token.Done():
+	case <-c.Gone:
+		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.Why())
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the broker does not take a message on %q: %w", drivers.ErrUnavailable, m.Topic, ctx.Err())
+	}
+	if err := token.Error(); err != nil {
+		return errors.Join(drivers.ErrUnavailable, fmt.Errorf("publish to %q: %w", m.Topic, err))
+	}
+	return nil
+}

@@ -1,4 +1,4 @@
-package mqtt
+package link
 
 import (
 	"context"
@@ -9,21 +9,21 @@ import (
 const (
 	// queueLength and queueBytes bound the messages that wait for the goroutine
 	// that reads them.
-	queueLength = 1024
+	QueueLength = 1024
 	queueBytes  = 4 << 20
 )
 
-// message is one message as it came.
-type message struct {
-	topic    string
-	payload  []byte
-	retained bool
-	at       time.Time   // by the environment's clock, when it came
-	from     *connection // that it came over
+// Arrived is one message as it came.
+type Arrived struct {
+	Topic    string
+	Payload  []byte
+	Retained bool
+	At       time.Time   // by the environment's clock, when it came
+	From     *Connection // that it came over
 }
 
 // size is what a message counts for in a queue.
-func (m *message) size() int { return len(m.topic) + len(m.payload) }
+func (m *Arrived) size() int { return len(m.Topic) + len(m.Payload) }
 
 // queue holds messages between the client library's goroutine, which must never
 // wait, and the one that reads them. When it is full, the oldest go: a new
@@ -32,7 +32,7 @@ type queue struct {
 	ready chan struct{} // holds one while there may be messages
 
 	mu      sync.Mutex
-	waiting []message
+	waiting []Arrived
 	bytes   int
 	dropped int64
 }
@@ -40,13 +40,13 @@ type queue struct {
 func newQueue() *queue { return &queue{ready: make(chan struct{}, 1)} }
 
 // put never blocks.
-func (q *queue) put(m message) {
+func (q *queue) put(m Arrived) {
 	q.mu.Lock()
 	q.waiting = append(q.waiting, m)
 	q.bytes += m.size()
-	for len(q.waiting) > queueLength || q.bytes > queueBytes {
+	for len(q.waiting) > QueueLength || q.bytes > queueBytes {
 		q.bytes -= q.waiting[0].size()
-		q.waiting[0] = message{}
+		q.waiting[0] = Arrived{}
 		q.waiting = q.waiting[1:]
 		q.dropped++
 	}
@@ -59,11 +59,11 @@ func (q *queue) put(m message) {
 
 // take waits for the oldest message and gives it with the number of those that
 // were dropped so far; false when ctx ends.
-func (q *queue) take(ctx context.Context) (m message, dropped int64, ok bool) {
+func (q *queue) take(ctx context.Context) (m Arrived, dropped int64, ok bool) {
 	for {
 		q.mu.Lock()
 		if len(q.waiting) > 0 && ctx.Err() == nil {
-			m, q.waiting[0] = q.waiting[0], message{}
+			m, q.waiting[0] = q.waiting[0], Arrived{}
 			q.waiting = q.waiting[1:]
 			q.bytes -= m.size()
 			dropped = q.dropped
@@ -74,7 +74,7 @@ func (q *queue) take(ctx context.Context) (m message, dropped int64, ok bool) {
 		select {
 		case <-q.ready:
 		case <-ctx.Done():
-			return message{}, 0, false
+			return Arrived{}, 0, false
 		}
 	}
 }
