@@ -69,7 +69,10 @@ func docsTomlProblems(t *testing.T, text string) []string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := setup.Load(file, &host.Env{Executable: "tuner"})
+	_, err := setup.LoadUnasked(file, &host.Env{Executable: "tuner"})
+	if _, left := errors.AsType[*setup.Unasked](err); left { // to a program, as check says
+		return nil
+	}
 	var problems *configs.Error
 	switch {
 	case err == nil:
