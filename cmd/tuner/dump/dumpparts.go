@@ -84,10 +84,7 @@ func newest[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
 // story collects the newest steps, events and actions, and counts all.
 func (d *Collector) story() {
 	r, doc := d.Reader, d.Doc
-	struck, err := r.Struck()
-	if err != nil {
-		d.problem("events", err)
-	}
+	struck, damaged := r.Struck()
 	for s, err := range r.Steps() {
 		if err != nil {
 			d.problem("steps", err)
@@ -101,10 +98,14 @@ func (d *Collector) story() {
 	for e, err := range r.Events() {
 		if err != nil {
 			d.problem("events", err)
+			damaged = nil // what the strikes are read from is what was reported
 			break
 		}
 		doc.Counts.Events[e.Level+" "+e.Kind]++
 		doc.Events = newest(append(doc.Events, export.NewEventLine(e)), d.Last)
+	}
+	if damaged != nil {
+		d.problem("events", damaged)
 	}
 	for a, err := range r.AllActions() {
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +32,11 @@ type ordered struct {
 // commandPoints are where the process dies: before a command is on record (at any instant), before it
 // acts, before what came of it is on record, before its caller is told, and after that.
 func commandPoints() []string {
-	return []string{"", "command-durable", "command-acted", "answer-durable", "told"}
+	return []string{"", "command-durable", "command-acted", "answer-durable", "told", changePoint}
 }
+
+// changePoint is where a change is on record, and nobody has heard of it: no other command comes there.
+const changePoint = "change-durable"
 
 // killedCommands are the commands with the arguments that the test gives them.
 func killedCommands() map[string]string {
@@ -43,6 +47,7 @@ func killedCommands() map[string]string {
 		control.CommandEnd:     "",
 		control.CommandStop:    "",
 		control.CommandResume:  "",
+		control.CommandStrike:  `{"steps":[1]}`,
 	}
 }
 
@@ -67,7 +72,11 @@ func TestCommandKill(t *testing.T) {
 	counts := map[string]int{}
 	for n := range size {
 		name := names[(n+int(r.Uint32()%2))%len(names)]
-		point := commandPoints()[r.IntN(len(commandPoints()))]
+		points := commandPoints()
+		if name != control.CommandStrike {
+			points = slices.DeleteFunc(points, func(p string) bool { return p == changePoint })
+		}
+		point := points[r.IntN(len(points))]
 		o := ordered{t, t.TempDir()}
 		o.write("kill.toml", strings.Replace(killFile, "[policy]", "[socket]\nfolder = \".\"\n\n[policy]", 1))
 		heard := o.tellAndKill(name, killedCommands()[name], point, r)
@@ -142,7 +151,7 @@ func (o *ordered) find(steps int, over <-chan struct{}) (run *local.Run, s contr
 func (o *ordered) tellAndKill(name, args, point string, r *rand.Rand) (h heardOf) {
 	o.t.Helper()
 	failpoint := ""
-	if strings.HasPrefix(point, "command") || strings.HasPrefix(point, "answer") {
+	if strings.Contains(point, "-") {
 		failpoint = point + "@1"
 	}
 	cmd, says := o.start(failpoint)
@@ -220,6 +229,9 @@ func (o *ordered) effect(name string) int {
 		if name == control.CommandTry {
 			return o.steps("person")
 		}
+		if name == control.CommandStrike {
+			return o.struck()
+		}
 		return 0
 	}
 	want := map[string]string{control.CommandEnd: "a person ended it", control.CommandSetBest: "a person ended the search", control.CommandStop: "latched"}[name]
@@ -228,6 +240,25 @@ func (o *ordered) effect(name string) int {
 		o.t.Errorf("after %s the run ended:\n%s", name, says.String())
 	}
 	return 1
+}
+
+// struck counts the events that strike the first step.
+func (o *ordered) struck() (n int) {
+	o.t.Helper()
+	r, err := journal.OpenReader(filepath.Join(o.dir, "kill.db"))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer r.Close()
+	for e, err := range r.Events() {
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		if e.Kind == journal.EventChanged { // nothing else changes this run
+			n++
+		}
+	}
+	return n
 }
 
 // steps counts the concluded steps of the journal, or those of them that a person has asked for and
