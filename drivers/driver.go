@@ -24,6 +24,10 @@ type Driver struct {
 	// section, and says in words where from; false: nothing is. What only the device itself can say comes
 	// with Device.Open. nil: nothing is known of any.
 	Declares func(device map[string]any, channel string) (c Channel, source string, known bool)
+	// Discover looks what answers at a place, such as a port, a broker or a command; "" stands for
+	// the usual places, of which none is opened that opening could disturb. It reads and asks, and
+	// moves nothing. nil: the driver cannot look.
+	Discover func(ctx context.Context, at string, env Env) ([]Discovered, error)
 	// Wire turns a device of a file into what can be made. It opens nothing, and tells
 	// problems to the section.
 	Wire func(s Section) Wired
@@ -111,6 +115,25 @@ type Wired struct {
 	// write waits; 0: a write does not wait for them. RoundWords say what that comes from.
 	Round      time.Duration
 	RoundWords string
+}
+
+// Discovered is an instrument that answered, as a file would have it.
+type Discovered struct {
+	// Name is a name for the device; Says tells a person what it is.
+	Name, Says string
+	// Keys are the lines of its [[device]], without name and driver, in TOML.
+	Keys []string
+	// Channels are those that it offers, with what is known of each.
+	Channels []DiscoveredChannel
+}
+
+// DiscoveredChannel is a channel of such an instrument.
+type DiscoveredChannel struct {
+	Channel
+	// Section are the lines of its [device.channel.NAME] in TOML, empty where the device needs none.
+	Section []string
+	// Known says that a file need not repeat unit and limits: device or driver say them.
+	Known bool
 }
 
 // Message is one message to or from a device, as it is on the wire.

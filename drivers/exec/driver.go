@@ -15,6 +15,7 @@ func Driver() drivers.Driver {
 		Options:    func() any { return new(Default()) },
 		Channel:    func() any { return new(ChannelOptions) },
 		Introduces: true,
+		Discover:   discover,
 		Wire:       wired,
 	}
 }

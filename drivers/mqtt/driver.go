@@ -20,6 +20,7 @@ func Driver() drivers.Driver {
 		// A preset has channels of its own.
 		IntroducedBy: "preset",
 		Declares:     declares,
+		Discover:     discover,
 		Wire:         wired,
 	}
 }

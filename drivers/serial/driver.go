@@ -18,6 +18,7 @@ func Driver() drivers.Driver {
 		Options:      func() any { return new(Default()) },
 		Channel:      func() any { return new(ChannelOptions) },
 		IntroducedBy: "profile",
+		Discover:     discover,
 		Wire:         wired,
 	}
 }

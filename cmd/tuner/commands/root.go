@@ -63,6 +63,7 @@ Start with:
 		newStatusCommand(e),
 		newBestCommand(e),
 		newMakeSafeCommand(e),
+		newInitCommand(e),
 		newConfigCommand(e),
 		newExportCommand(e),
 		newReplayCommand(e),

@@ -127,7 +127,7 @@ func (l *Link) clientOptions(ctx context.Context, c *Connection) (*paho.ClientOp
 		SetOrderMatters(true). // the handler only enqueues, so the order costs nothing
 		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) {
 			payload := m.Payload()
-			payload = slices.Clone(payload[:min(len(payload), MaxPayload+1)]) // enough to say that it is too long
+			payload = slices.Clone(payload[:min(len(payload), max(MaxPayload, l.Largest)+1)]) // enough to say that it is too long
 			come := Arrived{Topic: m.Topic(), Payload: payload, Retained: m.Retained(), At: l.Env.Clock.Now(), From: c}
 			if l.Urgent == nil || !l.Urgent(come) {
 				l.queue.put(come)

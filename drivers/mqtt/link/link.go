@@ -34,6 +34,7 @@ type Spec struct {
 	Topics    []string
 	Optional  []string           // topics that the broker may refuse, with quality of service 1
 	QoS       byte               // of the subscriptions
+	Largest   int                // payload that is kept whole, where above MaxPayload
 	Handle    func(Arrived)      // called from one goroutine
 	Urgent    func(Arrived) bool // takes a message before those that wait; nil: none is taken
 	OnConnect func()             // called for each connection that is there to be used; nil: not called

@@ -5,12 +5,12 @@ import (
 	"net"
 )
 
-// maxPacket bounds what the broker may send as one packet, in bytes. MQTT allows
+// MaxPacket bounds what the broker may send as one packet, in bytes. MQTT allows
 // 256 MiB, and the client library makes room for what a packet's head announces
 // before any of it has come.
-const maxPacket = 1 << 20
+const MaxPacket = 1 << 20
 
-// packetLimitConn ends a connection that announces a packet beyond maxPacket. It reads
+// packetLimitConn ends a connection that announces a packet beyond MaxPacket. It reads
 // along with the client library: a packet is one byte of kind, one to four bytes of
 // length (seven bits each, the lowest first), and that many bytes.
 type packetLimitConn struct {
@@ -51,8 +51,8 @@ func (g *packetLimitConn) parse(b []byte) error {
 			case b[0]&0x80 != 0 && g.digits == 4:
 				return fmt.Errorf("the broker sends a packet whose length has more than four bytes")
 			case b[0]&0x80 != 0:
-			case g.length > maxPacket:
-				return fmt.Errorf("the broker sends a packet of %d bytes; at most %d are read", g.length, maxPacket)
+			case g.length > MaxPacket:
+				return fmt.Errorf("the broker sends a packet of %d bytes; at most %d are read", g.length, MaxPacket)
 			default:
 				g.left, g.digits = g.length, -1
 			}

@@ -1,0 +1,202 @@
+package commands
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/cmd/tuner/examine"
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/drivers"
+)
+
+// initFlags are the flags of tuner init.
+type initFlags struct {
+	devices []string
+	probe   bool
+	wish    examine.Wish
+}
+
+func newInitCommand(e *host.Env) *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init FILE",
+		Short: "Write a first configuration from what answers",
+		Long: `Look what answers, and write a commented first configuration for it, which tuner check
+accepts. Looking reads and asks; nothing is moved. A FILE that is there is never
+overwritten.
+
+  tuner init oven.toml --device exec="python3 oven.py" --objective yield --knob power
+  tuner init lamp.toml --device mqtt=tcp://127.0.0.1:1883
+  tuner init bench.toml --device serial=/dev/ttyUSB0
+  tuner init --probe
+
+A device is DRIVER=WHERE: a program, a broker, a serial port. Without one the usual
+places are looked at; a serial port that nobody named stays closed, because opening one
+resets some instruments. --probe without FILE only lists what answers. What no flag says is
+asked, where a person is there.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !f.probe {
+				return fault.Usage(fault.WithHint(errors.New("FILE is missing"), "tuner init oven.toml, or tuner init --probe to list what answers"))
+			}
+			if len(args) == 1 {
+				if _, err := os.Lstat(args[0]); err == nil {
+					return fault.Usage(fault.WithHint(fmt.Errorf("%s is there already, and is not overwritten", args[0]), "name another file"))
+				}
+			}
+			return writeFirst(cmd.Context(), e, args, f)
+		},
+	}
+	cmd.Flags().StringArrayVar(&f.devices, "device", nil, "where to look, DRIVER=WHERE: exec=\"python3 oven.py\", mqtt=tcp://HOST:1883, serial=/dev/ttyUSB0; may be repeated")
+	cmd.Flags().BoolVar(&f.probe, "probe", false, "list what answers; with FILE and the other flags, ask nothing")
+	cmd.Flags().StringVar(&f.wish.Objective, "objective", "", "the channel that counts")
+	cmd.Flags().BoolVar(&f.wish.Minimize, "minimize", false, "less of it is better")
+	cmd.Flags().StringArrayVar(&f.wish.Knobs, "knob", nil, "a channel that is set; may be repeated (default: all that can be)")
+	cmd.Flags().StringVar(&f.wish.Name, "name", "", "the run's name (default: the file's)")
+	cmd.Flags().IntVar(&f.wish.Steps, "steps", 30, "how many steps the search has")
+	return cmd
+}
+
+// writeFirst looks, asks what is open, and writes the file.
+func writeFirst(ctx context.Context, e *host.Env, args []string, f initFlags) error {
+	var places []examine.Place
+	for _, text := range f.devices {
+		p, err := examine.ParsePlace(text)
+		if err != nil {
+			return err
+		}
+		places = append(places, p)
+	}
+	ask := &questions{in: bufio.NewReader(e.Stdin), out: e.Stderr, person: !f.probe && e.IsTerminal(e.Stderr)}
+	if len(places) == 0 && ask.person {
+		if program := ask.answer("a program that speaks tuner-exec/1, such as python3 oven.py (empty: none)", ""); program != "" {
+			places = append(places, examine.Place{Driver: "exec", At: program})
+		}
+	}
+	found, err := examine.Discover(ctx, e, places)
+	if err != nil {
+		return err
+	}
+	listFound(e.Stderr, found)
+	if len(args) == 0 {
+		return nil
+	}
+	wish := f.wish
+	if wish.Name == "" {
+		wish.Name = strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))
+	}
+	if err := completeWish(&wish, found, ask); err != nil {
+		return err
+	}
+	text, err := examine.FirstFile(found, wish)
+	if err != nil {
+		return err
+	}
+	if err := writeChecked(args[0], text, e); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Stdout, "%s: written; look at what says CHANGE, then tuner check --probe %s\n", args[0], args[0])
+	return nil
+}
+
+// writeChecked writes a file that is not there, and takes it back where check does not accept it.
+func writeChecked(path, text string, e *host.Env) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		_, err = setup.LoadUnasked(path, e)
+		if _, left := errors.AsType[*setup.Unasked](err); left {
+			err = nil
+		}
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("no file was written: what answered makes none that check accepts: %w", err), os.Remove(path))
+	}
+	return nil
+}
+
+// completeWish fills in what no flag says: the objective is asked for, or is the only channel that
+// can only be read; every channel that can be set is a knob.
+func completeWish(wish *examine.Wish, found []examine.Instrumented, ask *questions) error {
+	var read, set []string
+	for _, d := range found {
+		for _, c := range d.Channels {
+			if name := d.Name + "." + c.Name; c.Access == drivers.ReadWrite && !c.Dose {
+				set = append(set, name)
+			} else {
+				read = append(read, name)
+			}
+		}
+	}
+	if wish.Objective == "" && len(read) == 1 {
+		wish.Objective = read[0]
+	}
+	if wish.Objective == "" && ask.person {
+		wish.Objective = ask.answer("which channel counts ("+strings.Join(read, ", ")+")", "")
+	}
+	if len(wish.Knobs) == 0 && ask.person && len(set) > 1 {
+		wish.Knobs = strings.Fields(ask.answer("which channels are set, parted by blanks (empty: all of "+strings.Join(set, " ")+")", ""))
+	}
+	if len(wish.Knobs) == 0 {
+		wish.Knobs = set
+	}
+	switch {
+	case wish.Objective == "":
+		return fault.Usage(fault.WithHint(errors.New("which channel counts is not known"), "--objective, one of "+strings.Join(read, ", ")))
+	case len(wish.Knobs) == 0:
+		return fault.Usage(fault.WithHint(errors.New("nothing that answered can be set"), "name a program, or a broker with a device of a preset: --device DRIVER=WHERE"))
+	}
+	return nil
+}
+
+// listFound says what answered.
+func listFound(out io.Writer, found []examine.Instrumented) {
+	if len(found) == 0 {
+		fmt.Fprintln(out, "nothing answered; --device DRIVER=WHERE says where to look")
+	}
+	for _, d := range found {
+		fmt.Fprintf(out, "%s (%s): %s\n", d.Name, d.Driver, d.Says)
+		for _, c := range d.Channels {
+			access := "read"
+			if c.Access == drivers.ReadWrite {
+				access = "set"
+			}
+			limits := ""
+			if c.Min < c.Max {
+				limits = fmt.Sprintf(", %g to %g", c.Min, c.Max)
+			}
+			fmt.Fprintf(out, "  %s.%s\t%s\t%s%s\n", d.Name, c.Name, access, c.Unit, limits)
+		}
+	}
+}
+
+// questions are put to a person, where one is there.
+type questions struct {
+	in     *bufio.Reader
+	out    io.Writer
+	person bool
+}
+
+// answer is what is answered, or the usual answer where nothing is.
+func (q *questions) answer(question, usual string) string {
+	fmt.Fprintf(q.out, "%s: ", question)
+	line, err := q.in.ReadString('\n')
+	if text := strings.TrimSpace(line); text != "" && (err == nil || errors.Is(err, io.EOF)) {
+		return text
+	}
+	return usual
+}
