@@ -4,7 +4,8 @@
         --sensor "energy | LASER:ENERGY"
 
 An output is NAME | what is set | what is read back (the same: leave it empty) | safe, min and max. A sensor is NAME | what is
-read. Names are those of ophyd-async: ca://PV (the default), pva://PV, tango://HOST:PORT/DEVICE/ATTRIBUTE. Units
+read. Names are those of ophyd-async: ca://PV (the default), pva://PV, tango://HOST:PORT/DEVICE/ATTRIBUTE (with
+#dbase=no behind it where there is no database). Units
 and limits come from the server: an EPICS record's control limits (DRVL and DRVH) are the output's min and max,
 which min and max of the command may only narrow. A put waits for its completion. A value whose alarm severity is INVALID is no data.
 

@@ -1,0 +1,9 @@
+package foreign
+
+import (
+	"testing"
+
+	"github.com/labtuner/tuner/cmd/tuner/trial"
+)
+
+func TestMain(m *testing.M) { trial.Main(m) }
