@@ -19,6 +19,7 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/local"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
@@ -32,11 +33,8 @@ type ordered struct {
 // commandPoints are where the process dies: before a command is on record (at any instant), before it
 // acts, before what came of it is on record, before its caller is told, and after that.
 func commandPoints() []string {
-	return []string{"", "command-durable", "command-acted", "answer-durable", "told", changePoint}
+	return []string{"", "command-durable", "command-acted", "change-durable", "answer-durable", "told"}
 }
-
-// changePoint is where a change is on record, and nobody has heard of it: no other command comes there.
-const changePoint = "change-durable"
 
 // killedCommands are the commands with the arguments that the test gives them.
 func killedCommands() map[string]string {
@@ -48,6 +46,8 @@ func killedCommands() map[string]string {
 		control.CommandStop:    "",
 		control.CommandResume:  "",
 		control.CommandStrike:  `{"steps":[1]}`,
+		control.CommandNarrow:  `{"ranges":{"power":[1,8]}}`,
+		control.CommandChange:  `{"set":{"stop.steps":"900000"}}`,
 	}
 }
 
@@ -72,11 +72,10 @@ func TestCommandKill(t *testing.T) {
 	counts := map[string]int{}
 	for n := range size {
 		name := names[(n+int(r.Uint32()%2))%len(names)]
-		points := commandPoints()
-		if name != control.CommandStrike {
-			points = slices.DeleteFunc(points, func(p string) bool { return p == changePoint })
+		point := commandPoints()[r.IntN(len(commandPoints()))]
+		if point == "change-durable" && !changes(name) { // it is never there
+			point = "answer-durable"
 		}
-		point := points[r.IntN(len(points))]
 		o := ordered{t, t.TempDir()}
 		o.write("kill.toml", strings.Replace(killFile, "[policy]", "[socket]\nfolder = \".\"\n\n[policy]", 1))
 		heard := o.tellAndKill(name, killedCommands()[name], point, r)
@@ -226,11 +225,11 @@ func (o *ordered) effect(name string) int {
 		if s.Paused {
 			return 1
 		}
+		if changes(name) {
+			return o.changed(name, s)
+		}
 		if name == control.CommandTry {
 			return o.steps("person")
-		}
-		if name == control.CommandStrike {
-			return o.struck()
 		}
 		return 0
 	}
@@ -242,23 +241,31 @@ func (o *ordered) effect(name string) int {
 	return 1
 }
 
-// struck counts the events that strike the first step.
-func (o *ordered) struck() (n int) {
+// changes says that a command changes what decisions go by.
+func changes(name string) bool {
+	return slices.Contains([]string{control.CommandStrike, control.CommandNarrow, control.CommandChange}, name)
+}
+
+// changed counts the changes on record, and looks whether the run that goes on, whose status s is, goes by
+// them.
+func (o *ordered) changed(name string, s control.Status) int {
 	o.t.Helper()
 	r, err := journal.OpenReader(filepath.Join(o.dir, "kill.db"))
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	defer r.Close()
-	for e, err := range r.Events() {
-		if err != nil {
-			o.t.Fatal(err)
-		}
-		if e.Kind == journal.EventChanged { // nothing else changes this run
-			n++
-		}
+	all, err := plan.ChangesIn(r)
+	if err != nil {
+		o.t.Fatal(err)
 	}
-	return n
+	v := &s.Variables[0]
+	goesBy := map[string]bool{control.CommandStrike: len(all) == 1, control.CommandNarrow: v.Low == 1 && v.High == 8,
+		control.CommandChange: s.StepLimit == 900000}[name]
+	if goesBy != (len(all) > 0) {
+		o.t.Errorf("%s: %d changes are on record, and the run that goes on goes by them: %v", name, len(all), goesBy)
+	}
+	return len(all)
 }
 
 // steps counts the concluded steps of the journal, or those of them that a person has asked for and
