@@ -137,10 +137,16 @@ func (r *rig) Attribute(n *ua.NodeID, attr ua.AttributeID) *ua.DataValue {
 // SetAttribute implements server.NameSpace.
 func (r *rig) SetAttribute(n *ua.NodeID, _ ua.AttributeID, v *ua.DataValue) ua.StatusCode {
 	name := n.StringID()
-	r.mu.Lock()
-	status, hold := r.refuse[name], r.hold
-	r.mu.Unlock()
-	time.Sleep(hold)
+	var status ua.StatusCode
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) { // a test may change its mind
+		r.mu.Lock()
+		hold := r.hold
+		status = r.refuse[name]
+		r.mu.Unlock()
+		if time.Since(begun) >= hold {
+			break
+		}
+	}
 	x, err := number(v.Value)
 	if err != nil {
 		return ua.StatusBadTypeMismatch
