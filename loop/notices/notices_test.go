@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -93,6 +94,23 @@ func TestTriedAgain(t *testing.T) {
 	x.Close(patience)
 	if texts, told := s.list(); len(texts) != 1 || !strings.Contains(told, "404") {
 		t.Errorf("%d came; told %s", len(texts), told)
+	}
+}
+
+// TestRedirectIsNotFollowed: the server that a webhook is sent on to sees neither the notice nor the
+// secret in the URL; that it was not delivered is told.
+func TestRedirectIsNotFollowed(t *testing.T) {
+	var asked atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer other.Close()
+	s := &server{}
+	s.Server = httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer s.Close()
+	x := s.sender(t, 0)
+	x.Put(Notice{Event: Tripped, Text: "interlock"})
+	x.Close(patience)
+	if _, told := s.list(); asked.Load() != 0 || !strings.Contains(told, "302") || strings.Contains(told, "secret") {
+		t.Errorf("the other server was asked %d times; told %q", asked.Load(), told)
 	}
 }
 

@@ -27,7 +27,7 @@ type Webhook struct {
 	URL, Format string
 }
 
-// Deliver implements Way. What the server answers with 4xx is refused, except 408 and 429.
+// Deliver implements Way. What the server answers with 3xx and 4xx is refused, except 408 and 429.
 func (w *Webhook) Deliver(ctx context.Context, n Notice) error {
 	var body any = n
 	kind := "application/json"
@@ -47,7 +47,9 @@ func (w *Webhook) Deliver(ctx context.Context, n Notice) error {
 	}
 	q.Header.Set("Content-Type", kind)
 	q.Header.Set("Title", header(n.Name+": "+n.Event))
-	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
+		// A redirect is not followed: it would make a GET of the notice, and show the URL as Referer to another server.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	a, err := client.Do(q)
 	if e := new(url.Error); errors.As(err, &e) {
 		return e.Err
