@@ -111,6 +111,9 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 		}
 		if len(subscription.asked) < len(channels) {
 			subscription.silence, err = c.subscribe(ctx, channels)
+			if lostAtOnce(err) {
+				subscription.silence, err = c.subscribe(ctx, channels)
+			}
 		}
 	}
 	if err != nil {
@@ -121,7 +124,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	d.channels, d.types = channels, types
 	if subscription.silence > 0 {
 		c.run(func() {
-			c.listen(subscription.silence, len(channels), func(values []heard, theirs, ours time.Time) { d.hear(channels, values, theirs, ours) }, d.env.Clock)
+			c.listen(subscription.silence, len(channels), func(values []heard, theirs, ours time.Time) { d.hear(c, channels, values, theirs, ours) }, d.env.Clock)
 		})
 	}
 	c.run(func() { d.poll(c, channels, subscription.asked) })

@@ -63,10 +63,16 @@ func (c *channel) word(v *ua.DataValue, before, theirs, ours time.Time, toleranc
 	return value, at, stamp, fresh, err
 }
 
-// hear takes in values, and hands those on that are new: what was taken at one instant is one reading.
-func (d *Device) hear(channels []*channel, values []heard, theirs, ours time.Time) {
+// hear takes in values of a connection, and hands those on that are new: what was taken at one instant is
+// one reading. A connection that was replaced says nothing any more: what it still brings was taken before
+// what the next one has told, and would pass for new at a server whose clock was set back.
+func (d *Device) hear(c *connection, channels []*channel, values []heard, theirs, ours time.Time) {
 	var readings []drivers.Reading
 	d.mu.Lock()
+	if d.conn != c {
+		d.mu.Unlock()
+		return
+	}
 	for _, h := range values {
 		c := channels[h.index]
 		l := d.latest[c.Name]
@@ -137,7 +143,7 @@ func (d *Device) askAll(c *connection, channels []*channel, asked []int) error {
 			values = append(values, heard{i, a.Results[k]})
 		}
 	}
-	d.hear(channels, values, a.ResponseHeader.Timestamp, now)
+	d.hear(c, channels, values, a.ResponseHeader.Timestamp, now)
 	return nil
 }
 

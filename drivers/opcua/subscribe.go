@@ -2,6 +2,7 @@ package opcua
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -61,6 +62,12 @@ func (c *connection) subscribe(ctx context.Context, channels []*channel) (silenc
 	}
 	interval := time.Duration(made.RevisedPublishingInterval * float64(time.Millisecond))
 	return interval*time.Duration(made.RevisedMaxKeepAliveCount+1) + o.ReplyTimeout, nil
+}
+
+// lostAtOnce says that a server does not know the subscription that it has just made: some give
+// it the number of one that they are still taking down. Another one is asked for, once.
+func lostAtOnce(err error) bool {
+	return errors.Is(err, ua.StatusBadUnexpectedError) || errors.Is(err, ua.StatusBadSubscriptionIDInvalid)
 }
 
 // unfiltered says that a server cannot tell of a value whose timestamp alone has changed.
