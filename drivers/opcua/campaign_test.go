@@ -112,7 +112,7 @@ func (c *campaign) speak(stop chan struct{}) {
 
 func (c *campaign) hear(r drivers.Reading) {
 	v, there := r.Values["energy"]
-	if !there {
+	if !there || v == 1 { // what the server begins with is no measurement of the campaign's
 		return
 	}
 	c.mu.Lock()
