@@ -56,6 +56,8 @@ type Journal struct {
 	tapes    int64
 	rows     map[string]int64 // by table
 	finished bool
+	// unfolded: the result is recorded, and its log is not folded yet.
+	unfolded bool
 	closed   bool
 
 	// doubt is what the last transaction left if it failed; nil: nothing.

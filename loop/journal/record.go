@@ -273,6 +273,9 @@ func (j *Journal) Log(e Event) error {
 // the run: the journal takes no more records. A step may be left open. The log is
 // folded into the file; should only that fail, the error says so.
 func (j *Journal) Finish(reason string, result []byte, at Stamp) error {
+	if j.unfolded { // the result is recorded, and a disk that failed is tried again
+		return foldResult(j)
+	}
 	if err := j.writable(); err != nil {
 		return err
 	}
@@ -285,5 +288,12 @@ func (j *Journal) Finish(reason string, result []byte, at Stamp) error {
 		return err
 	}
 	j.finished = true
-	return store.Fault(j.path, "the result is recorded; fold the log", j.checkpoint())
+	return foldResult(j)
+}
+
+// foldResult folds the log of a finished run; where that fails, Finish may be called again for it.
+func foldResult(j *Journal) error {
+	err := j.checkpoint()
+	j.unfolded = err != nil
+	return store.Fault(j.path, "the result is recorded; fold the log", err)
 }
