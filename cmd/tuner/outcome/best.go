@@ -57,7 +57,7 @@ func setBestOf(name string) string { return "tuner set-best " + name }
 type Recorded struct {
 	Setup  *setup.Setup
 	Reader *journal.Reader
-	// Step is told of each step as a model learns it.
+	// Step is called with each step as a model learns it.
 	Step func(n int)
 
 	steps int // that the newest model has learnt
