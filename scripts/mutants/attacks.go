@@ -32,10 +32,10 @@ var attacks = []mutant{
 	{0, "cross-site", "loop/web/server.go", "inner := cross.Handler(s.admitted())", "_, inner := cross, s.admitted()", "./loop/web", "TestServerRefusesOtherSites"},
 	{0, "long-body", "loop/web/server.go", "r.Body = http.MaxBytesReader(w, r.Body, bodyMax)", "", "./loop/web", "TestServerRefusesOtherSites"},
 	{0, "token", "loop/web/server.go", "if !s.admits(r) {", "if false {", "./loop/web", "TestServerAsksForTheToken"},
-	{0, "connections", "loop/web/server.go", "newConnectionLimit(listener, connectionsMax)", "newCrowd(listener, 1<<20)", "./loop/web", "TestConnectionsAreBounded"},
+	{0, "connections", "loop/web/server.go", "newConnectionLimit(listener, connectionsMax)", "newConnectionLimit(listener, 1<<20)", "./loop/web", "TestConnectionsAreBounded"},
 	{0, "pages", "loop/web/stream.go", "if len(d.clients) >= clientsMax {", "if false {", "./loop/web", "TestTooManyClients"},
-	{0, "huge-packet", "drivers/mqtt/packetlimit.go", "case g.length > maxPacket:", "case false:", "./drivers/mqtt", "TestHugeMessage"},
+	{0, "huge-packet", "drivers/mqtt/link/packetlimit.go", "case g.length > MaxPacket:", "case false:", "./drivers/mqtt", "TestHugeMessage"},
 	{0, "secret-in-file", "configs/internal/schema/secrets.go", "case IsSecret(key, v):", "case false:", "./configs", "TestBadFiles"},
-	{0, "lost-goodbye", "drivers/mqtt/linger.go", "ok && half.CloseWrite() == nil {", "ok && half == nil {", "./drivers/mqtt", "TestLastWordsArrive"},
+	{0, "lost-goodbye", "drivers/mqtt/link/linger.go", "ok && half.CloseWrite() == nil {", "ok && half == nil {", "./drivers/mqtt/link", "TestLastWordsArrive"},
 	{0, "not-read-back", "cmd/tuner/makesafe/makesafe_confirm.go", "missing := f.awaited", "missing := f.awaited[:0]", "./cmd/tuner/makesafe", "TestMakeSafeWritesAgain"},
 }

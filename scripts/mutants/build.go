@@ -95,13 +95,33 @@ type parsed struct {
 	info  *types.Info
 }
 
-// load reads a package and finds the types in it. Only files of this platform count.
-func load(dir string, exports map[string]string) (*parsed, error) {
+// listed is the files of a package that are compiled on this platform.
+func listed(dir string) ([]string, error) {
 	out, err := exec.Command("go", "list", "-f", "{{range .GoFiles}}{{.}}\n{{end}}", "./"+dir).Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list %s: %w", dir, err)
 	}
-	p := &parsed{fset: token.NewFileSet(), names: strings.Fields(string(out)),
+	return strings.Fields(string(out)), nil
+}
+
+// present is the files of the room's package. One that the room lists and that is not there was
+// moved, renamed or taken out: that is an error, since no mutant would be made of it.
+func (r room) present() ([]string, error) {
+	names, err := listed(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range r.files {
+		if !slices.Contains(names, f) {
+			return nil, fmt.Errorf("%s has no file %s: say in scripts/mutants/build.go where that code is now", r.dir, f)
+		}
+	}
+	return names, nil
+}
+
+// load reads the files of a package and finds the types in it.
+func load(dir string, names []string, exports map[string]string) (*parsed, error) {
+	p := &parsed{fset: token.NewFileSet(), names: names,
 		info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
 	for _, n := range p.names {
 		f, err := parser.ParseFile(p.fset, filepath.Join(dir, n), nil, parser.SkipObjectResolution)
@@ -111,13 +131,17 @@ func load(dir string, exports map[string]string) (*parsed, error) {
 		p.files = append(p.files, f)
 	}
 	imports := importer.ForCompiler(p.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	_, err = (&types.Config{Importer: imports}).Check(module+"/"+dir, p.fset, p.files, p.info)
+	_, err := (&types.Config{Importer: imports}).Check(module+"/"+dir, p.fset, p.files, p.info)
 	return p, err
 }
 
 // room makes the mutants of one.
 func (c *catalogue) room(r room, exports map[string]string) error {
-	p, err := load(r.dir, exports)
+	names, err := r.present()
+	if err != nil {
+		return err
+	}
+	p, err := load(r.dir, names, exports)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,6 +97,29 @@ func TestSwitchedOn(t *testing.T) {
 	}
 	if len(said) < 8 || !strings.Contains(plain, "2 true") {
 		t.Errorf("%d outcomes; without a mutant:\n%s", len(said), plain)
+	}
+}
+
+// TestListedFilesAreThere: a file that was moved must not leave the list in silence, here and
+// in one that is made by hand.
+func TestListedFilesAreThere(t *testing.T) {
+	t.Chdir("../..")
+	for _, r := range rooms {
+		if _, err := r.present(); err != nil {
+			t.Error(err)
+		}
+	}
+	moved := room{"safety", []string{"step.go", "moved.go"}, nil}
+	if err := new(catalogue).room(moved, nil); err == nil || !strings.Contains(err.Error(), "safety has no file moved.go") {
+		t.Errorf("a listed file that is not there: error %v", err)
+	}
+	for _, m := range slices.Concat(mutants, attacks) {
+		text, err := os.ReadFile(m.file)
+		if err != nil {
+			t.Errorf("%s: %v", m.name, err)
+		} else if n := strings.Count(string(text), m.old); n != 1 {
+			t.Errorf("%s: %q stands %d times in %s, want once", m.name, m.old, n, m.file)
+		}
 	}
 }
 
