@@ -14,9 +14,6 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/outcome"
-	"github.com/labtuner/tuner/cmd/tuner/runfiles"
-	"github.com/labtuner/tuner/cmd/tuner/setup"
-	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/front"
 	"github.com/labtuner/tuner/loop/journal"
@@ -136,51 +133,39 @@ func isJournal(argument string) bool {
 }
 
 func (b *bestFlags) ofJournal(ctx context.Context, e *host.Env, path string) (err error) {
-	reader, err := runfiles.OpenJournal(e, path)
+	r, err := outcome.OpenRecorded(e, path, b.folder)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	w, err := setup.OfRun(reader.Run(), b.folder, e)
-	if err != nil {
-		return err
-	}
-	status, err := reader.Status()
-	if err != nil {
-		return err
-	}
-	tell := show.NewNarrator(e.Stderr, e.Style())
-	defer tell.Close()
-	r := &outcome.Recorded{Setup: w, Reader: reader, Step: func(n int) { tell.Show(fmt.Sprintf("the model learns step %d of %d", n, status.Steps)) }}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	o := &r.Setup.Options
 	if b.sensors != "" {
-		both, err := outcome.Quantities(&w.Options, strings.Split(b.sensors, ","))
+		both, err := outcome.Quantities(o, strings.Split(b.sensors, ","))
 		if err != nil {
 			return fault.Usage(fmt.Errorf("--sensors: %w", err))
 		}
-		struck, err := reader.Struck()
+		struck, err := r.Reader.Struck()
 		if err != nil {
 			return err
 		}
-		f, err := front.OfSensors(&w.Options, reader, both[0], both[1], func(s journal.Step) bool { _, out := struck[s.Decision.Step]; return !out })
+		f, err := front.OfSensors(o, r.Reader, both[0], both[1], func(s journal.Step) bool { _, out := struck[s.Decision.Step]; return !out })
 		if err != nil {
 			return err
 		}
-		return b.printFront(e, outcome.FrontOf(r, f, false), len(w.Options.Constraints) > 0)
+		return b.printFront(e, outcome.FrontOf(r, f, false), len(o.Constraints) > 0)
 	}
 	if b.front {
 		f, fitted, err := r.Front(ctx)
-		tell.Close()
 		if err != nil {
 			return b.hint(err)
 		}
-		return b.printFront(e, outcome.FrontOf(r, f, fitted), len(w.Options.Constraints) > 0)
+		return b.printFront(e, outcome.FrontOf(r, f, fitted), len(o.Constraints) > 0)
 	}
 	var risk *float64
 	if b.risked {
 		risk = &b.risk
 	}
 	found, err := r.Best(ctx, risk)
-	tell.Close()
 	if err != nil {
 		return b.hint(err)
 	}

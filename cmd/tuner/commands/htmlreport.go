@@ -11,8 +11,6 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/outcome"
-	"github.com/labtuner/tuner/cmd/tuner/runfiles"
-	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/web"
 )
@@ -36,25 +34,12 @@ stands in the report.`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			r, err := runfiles.OpenJournal(e, args[0])
+			r, err := outcome.OpenRecorded(e, args[0], folder)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			w, err := setup.OfJournal(r, folder, e)
-			if err != nil {
-				return err
-			}
-			status, err := r.Status()
-			if err != nil {
-				return err
-			}
-			tell := show.NewNarrator(e.Stderr, e.Style())
-			defer tell.Close()
-			d, err := outcome.Document(cmd.Context(), w, r, derive, func(n int) {
-				tell.Show(fmt.Sprintf("the model learns step %d of %d", n, status.Steps))
-			})
-			tell.Close()
+			d, err := r.Document(cmd.Context(), derive)
 			if err != nil {
 				return err
 			}

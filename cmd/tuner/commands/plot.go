@@ -13,9 +13,6 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/outcome"
-	"github.com/labtuner/tuner/cmd/tuner/runfiles"
-	"github.com/labtuner/tuner/cmd/tuner/setup"
-	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/web/figure"
 	"github.com/labtuner/tuner/loop/web/plots"
 )
@@ -43,25 +40,12 @@ journal gives the same file.`,
 			if err != nil {
 				return err
 			}
-			r, err := runfiles.OpenJournal(e, args[0])
+			r, err := outcome.OpenRecorded(e, args[0], folder)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			w, err := setup.OfJournal(r, folder, e)
-			if err != nil {
-				return err
-			}
-			status, err := r.Status()
-			if err != nil {
-				return err
-			}
-			tell := show.NewNarrator(e.Stderr, e.Style())
-			defer tell.Close()
-			source, err := outcome.Figures(cmd.Context(), w, r, func(n int) {
-				tell.Show(fmt.Sprintf("the model learns step %d of %d", n, status.Steps))
-			})
-			tell.Close()
+			source, err := r.Figures(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -11,14 +11,12 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/front"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-	"github.com/labtuner/tuner/loop/replay"
 )
 
 // Best is a recommended setting with all that it takes to set it again.
@@ -53,41 +51,10 @@ var errNothingYet = fmt.Errorf("nothing is recommended yet: %w", policy.ErrNoDat
 
 func setBestOf(name string) string { return "tuner set-best " + name }
 
-// Recorded is a run's record with what its model learns from it.
-type Recorded struct {
-	Setup  *setup.Setup
-	Reader *journal.Reader
-	// Step is called with each step as a model learns it.
-	Step func(n int)
-
-	steps int // that the newest model has learnt
-}
-
-// taught makes the policy of a specification and teaches it what is on record.
-func (r *Recorded) taught(ctx context.Context, spec policy.Spec) (policy.Policy, error) {
-	earlier, err := r.Reader.Warm()
-	if err != nil {
-		return nil, err
-	}
-	w := *r.Setup
-	w.Spec = spec
-	p, err := w.NewPolicy(earlier)
-	if err != nil {
-		return nil, err
-	}
-	teach := replay.Decisions{Options: w.Options, Policy: p, Version: policy.DecisionsVersion, Lenient: true}
-	r.steps = 0
-	teach.Step = func(n int) {
-		r.steps++
-		r.Step(n)
-	}
-	return p, teach.Teach(ctx, r.Reader)
-}
-
 // weigher is a policy that knows how steady settings are; fitted says that it is not the run's own.
 func (r *Recorded) weigher(ctx context.Context) (w policy.Weigher, fitted bool, err error) {
 	spec := policy.ForRisk(r.Setup.Spec)
-	p, err := r.taught(ctx, spec)
+	p, err := r.model(ctx, spec)
 	if err != nil {
 		return nil, false, err
 	}
@@ -111,13 +78,13 @@ func (r *Recorded) Best(ctx context.Context, risk *float64) (*Best, error) {
 	o := &r.Setup.Options
 	found.Mean, found.LowerBound = o.Sense(found.Mean), o.Sense(found.LowerBound)
 	run := r.Reader.Run()
-	return &Best{Type: "best", Run: run.ID, Name: run.Name, Steps: r.steps, Objective: control.ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},
+	return &Best{Type: "best", Run: run.ID, Name: run.Name, Steps: r.learnt, Objective: control.ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},
 		Risk: journal.Number(alpha), NoiseFitted: fitted, RecommendedStatus: control.RecommendedOf(o, run.Name, &found), SetBest: setBestOf(run.Name)}, nil
 }
 
 func (r *Recorded) recommend(ctx context.Context, risk *float64) (found policy.Recommendation, alpha float64, fitted bool, err error) {
 	if risk == nil || *risk == r.Setup.Spec.Risk {
-		p, err := r.taught(ctx, r.Setup.Spec)
+		p, err := r.model(ctx, r.Setup.Spec)
 		if err != nil {
 			return found, 0, false, err
 		}

@@ -1,6 +1,7 @@
 package brokers
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,10 +65,25 @@ func TestEdit(t *testing.T) {
 	if out, errs, code := tell(t, dir, "strike", "oven-edit", "3"); code != 1 || !strings.Contains(errs, "struck already") {
 		t.Errorf("the next process does not know what was struck: %d\n%s%s", code, out, errs)
 	}
+	narrowed := [2]float64{2, 3}
+	if out, errs, code := tell(t, dir, "narrow", "oven-edit", "power=2:3"); code != 0 {
+		t.Errorf("narrow: %d\n%s%s", code, out, errs)
+	}
+	_, before = steps(t, record)
+	awaitSteps(t, record, 0, before+3)
 	if err := run.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	run.exits(t)
+	// What is best is looked for in the range of now, also in the journal, whose first
+	// configuration had another.
+	out, errs, code := tell(t, dir, "best", record, "--json")
+	var best struct{ Values []float64 }
+	if err := json.Unmarshal([]byte(out), &best); err != nil || code != 0 {
+		t.Errorf("best: %d, %v\n%s%s", code, err, out, errs)
+	} else if best.Values[0] < narrowed[0] || best.Values[0] > narrowed[1] {
+		t.Errorf("best is %g W, outside %v", best.Values[0], narrowed)
+	}
 	if out, errs, code := tell(t, dir, "replay", record); code != 0 {
 		t.Errorf("replay: %d\n%s%s", code, out, errs)
 	}
