@@ -2,17 +2,48 @@ package vec
 
 import "math"
 
+// The products of a tile are made in blocks of two rows by four lanes: eight sums, which a
+// processor holds in registers over all k terms. Each sum takes its terms in ascending order,
+// so the bits are those of any other tier.
+const (
+	blockRows  = 2
+	blockLanes = 4
+)
+
 func tileRef(out, w []float64, ldw int, b []float64, k int) {
-	for r := range Rows {
-		o := out[r*Lanes : r*Lanes+Lanes]
-		clear(o)
-		for p := range k {
-			a := w[r*ldw+p]
-			for j, v := range b[p*Lanes : p*Lanes+Lanes] {
-				o[j] = math.FMA(a, v, o[j])
-			}
+	for j := 0; j < Lanes; j += blockLanes {
+		for r := 0; r < Rows; r += blockRows {
+			at := r*Lanes + j
+			block(out[at:], w[r*ldw:], w[(r+1)*ldw:], b[j:], k)
 		}
 	}
+}
+
+// block writes the first two rows and four lanes of out: the sums over p < k of w0[p] and of
+// w1[p] with four lanes of row p of b.
+func block(out, w0, w1, b []float64, k int) {
+	var a0, a1, a2, a3, b0, b1, b2, b3 float64
+	w1 = w1[:k]
+	for p, x := range w0[:k] {
+		y := w1[p]
+		v := b[p*Lanes : p*Lanes+blockLanes : p*Lanes+blockLanes]
+		a0 = math.FMA(x, v[0], a0)
+		a1 = math.FMA(x, v[1], a1)
+		a2 = math.FMA(x, v[2], a2)
+		a3 = math.FMA(x, v[3], a3)
+		b0 = math.FMA(y, v[0], b0)
+		b1 = math.FMA(y, v[1], b1)
+		b2 = math.FMA(y, v[2], b2)
+		b3 = math.FMA(y, v[3], b3)
+	}
+	put(out, a0, a1, a2, a3, b0, b1, b2, b3)
+}
+
+// put writes a block's sums.
+func put(out []float64, a0, a1, a2, a3, b0, b1, b2, b3 float64) {
+	o := out[:Lanes+blockLanes]
+	o[0], o[1], o[2], o[3] = a0, a1, a2, a3
+	o[Lanes], o[Lanes+1], o[Lanes+2], o[Lanes+3] = b0, b1, b2, b3
 }
 
 func tileSquaresRef(sum, w []float64, ldw int, b []float64, k int) {
@@ -22,14 +53,27 @@ func tileSquaresRef(sum, w []float64, ldw int, b []float64, k int) {
 }
 
 func tileTRef(out, w []float64, ldw int, b []float64, k int) {
-	clear(out[:Rows*Lanes])
-	for p := range k {
-		bp := b[p*Lanes : p*Lanes+Lanes]
-		for r, a := range w[p*ldw : p*ldw+Rows] {
-			o := out[r*Lanes : r*Lanes+Lanes]
-			for j, v := range bp {
-				o[j] = math.FMA(a, v, o[j])
-			}
+	for j := 0; j < Lanes; j += blockLanes {
+		for r := 0; r < Rows; r += blockRows {
+			blockT(out[r*Lanes+j:], w[r:], ldw, b[j:], k)
 		}
 	}
+}
+
+// blockT is block for two columns of w, whose rows are ldw apart.
+func blockT(out, w []float64, ldw int, b []float64, k int) {
+	var a0, a1, a2, a3, b0, b1, b2, b3 float64
+	for p := range k {
+		x, y := w[p*ldw], w[p*ldw+1]
+		v := b[p*Lanes : p*Lanes+blockLanes : p*Lanes+blockLanes]
+		a0 = math.FMA(x, v[0], a0)
+		a1 = math.FMA(x, v[1], a1)
+		a2 = math.FMA(x, v[2], a2)
+		a3 = math.FMA(x, v[3], a3)
+		b0 = math.FMA(y, v[0], b0)
+		b1 = math.FMA(y, v[1], b1)
+		b2 = math.FMA(y, v[2], b2)
+		b3 = math.FMA(y, v[3], b3)
+	}
+	put(out, a0, a1, a2, a3, b0, b1, b2, b3)
 }
