@@ -129,7 +129,7 @@ func (k *checker) confidence(own, named Parts) {
 		k.bad("policy.confidence", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), `remove it, or write acquisition = "ucb"`, "policy.kind", "policy.acquisition")
 	}
 	switch {
-	case p.Confidence == "constant" && !k.given("policy.beta"):
+	case p.Confidence == "constant" && !k.given("policy.beta") && p.bounded(named):
 		k.bad("policy.beta", `missing: confidence "constant" is this constant`, "beta = 2.0 is a common choice; it multiplies the standard deviation", "policy.confidence")
 	case named.Confidence != "constant" && k.given("policy.beta") && named.Confidence == "":
 		k.bad("policy.beta", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), "remove it", "policy.confidence", "policy.kind", "policy.acquisition")

@@ -50,8 +50,8 @@ func (l *ending) rest(pick func(*plan.Variable) plan.RestState) {
 	l.intendRest(l.stamped(l.number, l.instrument.Rest(pick)))
 }
 
-// tellLeft makes it an error that this process ends before it has driven anything, and
-// the one before was killed while it drove. Where the instrument cannot be had, that is the
+// tellLeft makes it an error that this process ends before it has driven anything, and the one
+// before has left the actuators without a confirmed rest. Where the instrument cannot be had, that is the
 // error, after which a start may be tried again.
 func (l *ending) tellLeft() {
 	if p := l.deps.Past; p == nil || !p.Left || l.instrument.Drove() || l.phase > booting || l.opt.Mode != plan.Live || errors.Is(l.err, ErrInstrument) {

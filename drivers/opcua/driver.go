@@ -1,7 +1,6 @@
 package opcua
 
 import (
-	"strings"
 
 	"github.com/labtuner/tuner/drivers"
 )
@@ -27,7 +26,7 @@ func wired(s drivers.Section) drivers.Wired {
 	}
 	w := drivers.Wired{Where: "opcua at " + options.Endpoint, Places: map[string]string{}, Source: "in the file"}
 	if address, err := options.address(); err == nil {
-		w.Address = strings.Replace(address.Host, "localhost:", "127.0.0.1:", 1)
+		w.Address = drivers.Place(address.Host)
 		w.Network = address.Host
 	}
 	var channels []ChannelOptions

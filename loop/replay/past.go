@@ -25,8 +25,8 @@ type Past struct {
 	Failures int
 	// Start is where the run started, nil where that was not recorded.
 	Start []float64
-	// Left says that no process has brought the actuators to rest since the last step: the
-	// one that drove them was killed.
+	// Left says that no process has confirmed the actuators at rest since the last step: the one
+	// that drove them was killed, or ended with a safe state that was not confirmed.
 	Left bool
 	// WantBest says that a person has ended the search, WantEnd the run.
 	WantBest, WantEnd bool

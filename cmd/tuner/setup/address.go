@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
@@ -65,7 +66,7 @@ func (d *Device) addressOf(channel string) string {
 		}
 		return d.Driver + " " + port
 	case d.Broker != "":
-		return d.Driver + " " + strings.Replace(d.Broker, "localhost:", "127.0.0.1:", 1) + " " + d.Topics[channel]
+		return d.Driver + " " + drivers.Place(d.Broker) + " " + d.Topics[channel]
 	case d.Address != "":
 		return strings.TrimSpace(d.Driver + " " + d.Address + " " + d.Places[channel])
 	}

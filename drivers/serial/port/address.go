@@ -5,6 +5,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+
+	"github.com/labtuner/tuner/drivers"
 )
 
 // Address is a port on the network: a socket that passes bytes to and from an instrument.
@@ -43,13 +45,7 @@ func Network(text string) (a Address, is bool, err error) {
 }
 
 // HostPort is HOST:PORT, which is what tells one instrument from another.
-func (a Address) HostPort() string {
-	host := strings.ToLower(a.Host)
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, a.Port)
-}
+func (a Address) HostPort() string { return drivers.Place(net.JoinHostPort(a.Host, a.Port)) }
 
 // String is the address as files have it.
 func (a Address) String() string { return a.Scheme + "://" + net.JoinHostPort(a.Host, a.Port) }

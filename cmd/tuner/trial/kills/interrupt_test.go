@@ -37,7 +37,7 @@ func TestInterruptedWhileItBegins(t *testing.T) {
 	}
 	code, says := interrupt("taken-up@1")
 	if code != fault.ExitUnsafe || !strings.Contains(says, "stopping: nothing was written") ||
-		!strings.Contains(says, "has left the actuators as they were") || !strings.Contains(says, "hint: tuner make-safe CONFIG") {
+		!strings.Contains(says, "the record does not say that the one before brought the actuators to rest") || !strings.Contains(says, "hint: tuner make-safe CONFIG") {
 		t.Errorf("after a kill: exit code %d\n%s", code, says)
 	}
 	after, err := os.ReadFile(filepath.Join(c.dir, c.log))
@@ -50,7 +50,7 @@ func TestInterruptedWhileItBegins(t *testing.T) {
 	e.Lookup = func(name string) (string, bool) { return c.dir, name == "STATE_DIRECTORY" }
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if code := commands.Execute(ended, e); code != fault.ExitUnsafe || !strings.Contains(errOut.String(), "has left the actuators as they were") {
+	if code := commands.Execute(ended, e); code != fault.ExitUnsafe || !strings.Contains(errOut.String(), "the record does not say that the one before brought the actuators to rest") {
 		t.Errorf("while it is brought to where it was: exit code %d\n%s", code, errOut.String())
 	}
 
