@@ -1,7 +1,6 @@
 package opcua
 
 import (
-
 	"github.com/labtuner/tuner/drivers"
 )
 
