@@ -11,7 +11,7 @@ import (
 )
 
 // Dims is the number of dimensions that there are direction numbers for.
-const Dims = 40
+const Dims = 257
 
 // resolution is the number of bits of a coordinate.
 const resolution = 32

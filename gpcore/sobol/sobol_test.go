@@ -86,7 +86,7 @@ func TestScrambledStaysANet(t *testing.T) {
 }
 
 // Over scrambles, a point is uniform: mean 1/2 and variance 1/12 within five
-// standard errors; so is a coordinate beyond the table of Owen's.
+// standard errors; so, over the points, is a coordinate beyond the table of Owen's.
 func TestScrambleIsUniform(t *testing.T) {
 	const n = 4000
 	uniform := func(name string, draw func(seed uint64) float64) {
@@ -111,9 +111,9 @@ func TestScrambleIsUniform(t *testing.T) {
 			return p[2]
 		})
 	}
-	uniform("beyond the table", func(seed uint64) float64 {
-		p := make([]float64, Dims+2)
-		NewOwen(len(p), seed).Point(p, 5)
+	beyond, p := NewOwen(Dims+2, 7), make([]float64, Dims+2) // seed 7
+	uniform("beyond the table", func(i uint64) float64 {
+		beyond.Point(p, int(i))
 		return p[Dims+1]
 	})
 }

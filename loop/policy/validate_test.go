@@ -65,7 +65,7 @@ func TestNewRefusesVariables(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	refused(t, []refusal{
 		{`there is no variable`, rahboSpec(2, 1), func(s *Spec) { s.Variables = nil }},
-		{`40 variables: at most 39 are possible in a policy's search, measured ones too; leave some out, they stay as they are`, rahboSpec(2, 1), func(s *Spec) { s.Variables = box(40) }},
+		{`257 variables: at most 256 are possible in a policy's search, measured ones too; leave some out, they stay as they are`, rahboSpec(2, 1), func(s *Spec) { s.Variables = box(257) }},
 		{`variable "x0" is named twice`, rahboSpec(2, 1), func(s *Spec) { s.Variables[1].Name = "x0" }},
 		{`variable "x0": range [3, 1] must have its low end below its high end`, rahboSpec(2, 1), func(s *Spec) { s.Variables[0].Low, s.Variables[0].High = 3, 1 }},
 		{`variable "x0": range [NaN, 1] must be finite`, rahboSpec(2, 1), func(s *Spec) { s.Variables[0].Low = nan }},

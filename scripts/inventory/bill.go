@@ -36,8 +36,8 @@ func bill(info *debug.BuildInfo, parts []part, h head) ([]byte, error) {
 		if p.path == "stdlib" {
 			c.Purl = "pkg:golang/std@" + p.version
 		}
-		if p.npm {
-			c.Purl = "pkg:npm/" + p.path + "@" + p.version
+		if p.kind != "" {
+			c.Purl = "pkg:" + p.kind + "/" + p.path + "@" + p.version
 		}
 		c.Ref = c.Purl
 		list, refs = append(list, c), append(refs, c.Ref)

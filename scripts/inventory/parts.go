@@ -22,8 +22,8 @@ type part struct {
 	// licence is an SPDX expression, texts what its files say.
 	licence string
 	texts   []licenceText
-	// npm says that it is no Go module.
-	npm bool
+	// kind is that of its package URL; empty: a Go module.
+	kind string
 }
 
 type licenceText struct{ file, text string }
@@ -56,23 +56,35 @@ func partsOf(info *debug.BuildInfo) ([]part, error) {
 	return parts, nil
 }
 
-// embedded are the parts that are no module: scripts of the pages.
+// embedded are the parts that are no module: scripts of the pages, tables of numbers.
 func embedded(root string) ([]part, error) {
-	folder := filepath.Join(root, "loop", "web", "page")
-	script, err := os.ReadFile(filepath.Join(folder, "uplot.js"))
+	plot, err := carried(root, part{path: "uplot", kind: "npm"}, "loop/web/page/uplot.js", `uPlot.*\(v([0-9.]+)\)`, "loop/web/page/uplot.LICENSE")
 	if err != nil {
 		return nil, err
 	}
-	found := regexp.MustCompile(`uPlot.*\(v([0-9.]+)\)`).FindSubmatch(script)
+	sobol, err := carried(root, part{path: "new-joe-kuo-6.21201", kind: "generic"}, "gpcore/sobol/numbers.go", `Copyright \(c\) ([0-9]+), Frances`, "gpcore/sobol/joe-kuo.LICENSE")
+	if err != nil {
+		return nil, err
+	}
+	return []part{plot, sobol}, nil
+}
+
+// carried is a part of which a file carries its version, as the pattern finds it, and another its licence.
+func carried(root string, p part, file, pattern, licence string) (part, error) {
+	content, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		return p, err
+	}
+	found := regexp.MustCompile(pattern).FindSubmatch(content)
 	if found == nil {
-		return nil, errors.New("uplot.js does not say its version")
+		return p, fmt.Errorf("%s does not say its version", file)
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "uplot.LICENSE"))
+	text, err := os.ReadFile(filepath.Join(root, licence))
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	return []part{{path: "uplot", version: string(found[1]), npm: true, licence: identify(string(text)),
-		texts: []licenceText{{"uplot.LICENSE", string(text)}}}}, nil
+	p.version, p.licence, p.texts = string(found[1]), identify(string(text)), []licenceText{{filepath.Base(licence), string(text)}}
+	return p, nil
 }
 
 // foldersOf asks the Go tool where the modules are.

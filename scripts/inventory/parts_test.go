@@ -76,8 +76,8 @@ func TestBill(t *testing.T) {
 	if err := json.Unmarshal(text, &b); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"pkg:golang/std@1.26.8", "pkg:golang/a/b@v1.2.3", "pkg:npm/uplot@1.6.32"}
-	if b.BomFormat != "CycloneDX" || b.Metadata.Component.Version != "1.0" || len(b.Components) != 3 || !slices.Equal(b.Dependencies[0].DependsOn, want) {
+	want := []string{"pkg:golang/std@1.26.8", "pkg:golang/a/b@v1.2.3", "pkg:npm/uplot@1.6.32", "pkg:generic/new-joe-kuo-6.21201@2008"}
+	if b.BomFormat != "CycloneDX" || b.Metadata.Component.Version != "1.0" || len(b.Components) != 4 || !slices.Equal(b.Dependencies[0].DependsOn, want) {
 		t.Errorf("%s", text)
 	}
 }
