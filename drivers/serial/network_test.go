@@ -208,8 +208,10 @@ func TestSilentConnectionIsReplaced(t *testing.T) {
 	o.ReplyTimeout, o.ReadTimeout = 100*time.Millisecond, 5*time.Millisecond
 	o.Retries = 10 // a busy machine may be late, too
 	c := newCounter()
+	served := o // of its own: o gets the address while it is served
+	served.Port = "tcp://127.0.0.1:1"
 	k := talk(t, func(conn net.Conn, n int) {
-		hears(conn, speak(t, o, channels, c), func(heard string, said []byte) bool {
+		hears(conn, speak(t, served, channels, c), func(heard string, said []byte) bool {
 			if n == 0 && strings.Contains(heard, "A?") {
 				time.AfterFunc(250*time.Millisecond, func() { conn.Write([]byte("-77\n")) })
 				return false
@@ -246,9 +248,11 @@ func TestSafeValueOverADoubtfulConnection(t *testing.T) {
 	o.ReplyTimeout, o.ReadTimeout, o.Retries = 300*time.Millisecond, 5*time.Millisecond, 0
 	c := newCounter()
 	heardAt := make(chan time.Time, 1)
+	served := o // of its own: o gets the address while it is served
+	served.Port = "tcp://127.0.0.1:1"
 	k := talk(t, func(conn net.Conn, n int) {
 		mute := false
-		hears(conn, speak(t, o, channels, c), func(heard string, said []byte) bool {
+		hears(conn, speak(t, served, channels, c), func(heard string, said []byte) bool {
 			if n == 0 && strings.Contains(heard, "A?") {
 				mute = true
 			}
@@ -299,8 +303,10 @@ func TestIdleEndCostsNothing(t *testing.T) {
 	o.ReplyTimeout = 5 * time.Second
 	c := newCounter()
 	ended := make(chan bool, 10)
+	served := o // of its own: o gets the address while it is served
+	served.Port = "tcp://127.0.0.1:1"
 	k := talk(t, func(conn net.Conn, n int) {
-		hears(conn, speak(t, o, channels, c), func(heard string, said []byte) bool {
+		hears(conn, speak(t, served, channels, c), func(heard string, said []byte) bool {
 			conn.Write(said)
 			if n == 0 {
 				conn.Close()

@@ -29,7 +29,9 @@ func TestRealOutages(t *testing.T) {
 			o.ReplyTimeout, o.ReadTimeout = 100*time.Millisecond, 10*time.Millisecond
 			o.ReconnectMin, o.ReconnectMax = time.Millisecond, 50*time.Millisecond
 			in := newNoted()
-			s := &realServer{in: func() port.Instrument { return speak(t, o, channels, in) }}
+			served := o // of its own: o gets the proxy's address while it is served
+			served.Port = "tcp://127.0.0.1:1"
+			s := &realServer{in: func() port.Instrument { return speak(t, served, channels, in) }}
 			s.start(t)
 			p := &proxy{t: t, rng: rand.New(rand.NewPCG(random.Uint64(), 5)), to: s.l.Addr().String(), reply: o.ReplyTimeout}
 			p.listen("127.0.0.1:0")
