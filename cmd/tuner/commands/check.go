@@ -62,10 +62,11 @@ With --effective every key is printed with its value and where that comes from.`
 			if probe {
 				readings, probeErr = examine.Instrument(cmd.Context(), w, e)
 			}
+			told := describe.NewCheck(w, readings, &timed, effective)
 			if asJSON {
-				err = describe.JSON(w, e.Stdout, readings, &timed, effective)
+				err = told.WriteJSON(e.Stdout)
 			} else {
-				err = describe.Text(w, e.Stdout, readings, &timed, effective)
+				err = told.WriteText(e.Stdout)
 			}
 			if probeErr != nil {
 				if errors.Is(probeErr, syscall.ECONNREFUSED) {

@@ -51,9 +51,8 @@ func messagesOf(w *setup.Setup) (all []shownMessage) {
 	return all
 }
 
-// checkMessages prints them.
-func checkMessages(w *setup.Setup, t *tabwriter.Writer) {
-	all := messagesOf(w)
+// printMessages prints them.
+func printMessages(t *tabwriter.Writer, all []shownMessage) {
 	if len(all) == 0 {
 		return
 	}

@@ -2,7 +2,6 @@ package describe
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -205,17 +204,6 @@ func Bypass(b configs.Bypass, now time.Time) string {
 		return fmt.Sprintf("rule %d (%s) would be set aside until %s, further away than %s: tuner run refuses it", b.Rule, rule.Name, b.Until.Format(time.RFC3339), show.Duration(plan.BypassMax))
 	}
 	return fmt.Sprintf("rule %d (%s) is set aside until %s, at most 4 h from the start, by %s: %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339), b.Who, b.Why)
-}
-
-// doseCells are the cells of a variable of doses in the table of variables, after its
-// range.
-func doseCells(w *setup.Setup, i int) string {
-	v := &w.Options.Variables[i]
-	start := "-"
-	if !math.IsNaN(v.Start) {
-		start = show.Number(v.Start)
-	}
-	return fmt.Sprintf("a dose\t-\t%s\t%s\tonce\tnothing is given\t%s\t%s\n", start, show.Duration(v.Settle), stopWords(v.Shutdown), w.ChannelName(v.Channel))
 }
 
 // stopWords says what becomes of a dose that runs.
