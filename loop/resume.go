@@ -21,7 +21,7 @@ func (l *stepper) takeUp() {
 	if l.steps > 0 {
 		l.guard.Underway()
 	}
-	l.legs, l.spent = p.LegCount, p.Paid
+	l.legs, l.spent, l.paidBefore = p.LegCount, p.Paid, p.PaidBefore
 	l.marked = plan.MarkedAt(p.Mark)
 	if l.changes.all = p.Changes; len(p.Changes) > 0 { // the file, and with it the limits, may be another
 		l.changes.tellKept(p.Steps + 1)

@@ -19,6 +19,8 @@ type score struct {
 	// comparison, which have an account of their own: spent.
 	steps, legs int
 	spent       plan.Money
+	// paidBefore is what of it comparisons have cost before the run was finished and went on.
+	paidBefore plan.Money
 	// failures counts the failed steps in a row, broken those that broke a constraint.
 	failures, broken int
 	// cuts counts the decisions of this session that the deadline has cut.

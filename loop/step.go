@@ -86,26 +86,15 @@ func (l *stepper) next() {
 }
 
 // stopReason is the stop condition that holds before a step, "" if none does.
-// The cost of the step itself is looked at when it is known.
 func (l *stepper) stopReason() string {
-	s := &l.opt.Stop
-	switch {
-	case l.wantBest:
+	if l.wantBest {
 		return control.ReasonBest
-	case s.Time > 0 && l.ran(l.now()) >= s.Time:
-		return control.ReasonTime
-	case l.opt.Mode == plan.Shadow:
-		return ""
-	case s.Steps > 0 && l.searched() >= s.Steps:
-		return control.ReasonSteps
-	case s.Cost > 0 && l.ledger.Spent >= plan.AsMoney(s.Cost):
-		return control.ReasonCost
-	case l.best != nil && l.best.Feasible && l.opt.Reached(l.opt.Sense(l.best.LowerBound)):
-		return control.ReasonTarget
-	case l.marked.Over(s.NoImprovement, l.searched(), l.ledger.Spent):
-		return control.ReasonNoImprovement
 	}
-	return ""
+	far := plan.Far{Ran: l.ran(l.now()), Steps: l.searched(), Spent: l.ledger.Spent, Marked: l.marked}
+	if l.best != nil && l.best.Feasible {
+		far.Bound, far.Bounded = l.best.LowerBound, true
+	}
+	return l.opt.StopReason(far)
 }
 
 // decide asks the policy for the next setting.

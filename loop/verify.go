@@ -52,11 +52,11 @@ func (l *stepper) verify() {
 // gives c its number, or a new one.
 func (l *stepper) takeUpComparison(c *journal.Comparison) bool {
 	v, p := &l.verifying, l.deps.Past
-	c.Number = 1
-	if p == nil || p.Comparison == nil {
+	if c.Number = 1; p == nil {
 		return false
 	}
-	if c.Number = p.Comparison.Number + 1; !p.Comparison.Same(*c) {
+	c.Number = p.Comparisons + 1
+	if p.Comparison == nil || !p.Comparison.Same(*c) {
 		return false
 	}
 	_, t, err := l.opt.Pairing(*p.Comparison, p.Legs)
@@ -136,7 +136,7 @@ func (l *stepper) nextLeg() {
 		l.runner.fail(err)
 		return
 	}
-	if limit := l.opt.Verify.Cost; limit > 0 && l.spent.Plus(s.Cost(&l.opt, v.plan.Shots)) > plan.AsMoney(limit) {
+	if limit := l.opt.Verify.Cost; limit > 0 && l.spent.Plus(s.Cost(&l.opt, v.plan.Shots)) > plan.AsMoney(limit).Plus(l.paidBefore) {
 		l.event("info", journal.EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.Sum(limit)))
 		l.verified()
 		return

@@ -1,5 +1,7 @@
 package control
 
+import "github.com/labtuner/tuner/loop/plan"
+
 // Endings says in words, by a run's reason (Result.Reason), why it ended.
 func Endings() map[string]string {
 	return map[string]string{ReasonSteps: "all steps are done", ReasonCost: "the budget does not pay for another step",
@@ -10,9 +12,9 @@ func Endings() map[string]string {
 
 // Why a run ended.
 const (
-	ReasonSteps       = "steps"
-	ReasonCost        = "cost"
-	ReasonTime        = "time"
+	ReasonSteps       = plan.StopSteps
+	ReasonCost        = plan.StopCost
+	ReasonTime        = plan.StopTime
 	ReasonInterrupted = "interrupted"
 	ReasonFault       = "fault"
 	reasonNoData      = "no data"
@@ -20,6 +22,6 @@ const (
 	ReasonBest        = "set-best"
 	ReasonEnd         = "end"
 	// ReasonTarget and ReasonNoImprovement go by the pessimistic bound of what is recommended.
-	ReasonTarget        = "target"
-	ReasonNoImprovement = "no-improvement"
+	ReasonTarget        = plan.StopTarget
+	ReasonNoImprovement = plan.StopNoImprovement
 )

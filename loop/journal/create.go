@@ -21,6 +21,9 @@ type Options struct {
 	// Mode is that of a new journal's file; 0 is 0600. SQLite gives the files that it keeps
 	// beside it the same. A journal that is there keeps its own.
 	Mode fs.FileMode
+	// Continue lets Open go on with a run that is finished, and says in words why it may; "": such
+	// a run is refused.
+	Continue string
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
 	FileSystem func(path string) (disk.FileSystem, error)
 

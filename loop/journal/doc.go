@@ -17,7 +17,7 @@
 // intent) and settled when more is known: sent, then confirmed or failed. An
 // action that was never settled may or may not have reached the instrument. An
 // event is a line of the run's story; a finished run has a result, and then no
-// more records.
+// more records, unless it goes on: see Options.Continue.
 //
 // # Schema
 //
@@ -62,8 +62,8 @@
 //
 // Steps, actions, events, commands, tapes and sessions are numbered 1, 2, 3 without gaps;
 // variables, sensors and control sets from 0, in the order of the configuration.
-// Rows are only ever added: none is changed or removed. Every table is STRICT,
-// and there are no indexes beside the primary keys.
+// Rows are only ever added: none is changed, and none removed but the result of a run that goes
+// on after it was finished, which an event of kind continued then holds. Every table is STRICT, and there are no indexes beside the primary keys.
 //
 // # Versions
 //

@@ -28,6 +28,8 @@ const (
 	// EventBetter: the pessimistic bound of what is recommended is the best so far; where the
 	// run ends when that does not come for long.
 	EventBetter = "better"
+	// EventContinued: a run that was finished goes on, because its stop conditions have grown.
+	EventContinued = "continued"
 	// EventVerify: the comparison with the starting setting at the end.
 	EventVerify = "verify"
 	// EventConstraint: a step broke a constraint, one event for each such step.
@@ -71,6 +73,8 @@ type Facts struct {
 	Changed json.RawMessage `json:"changed,omitempty"`
 	// Better, of EventBetter.
 	Better *Mark `json:"better,omitempty"`
+	// Ended, of EventContinued, is the result that the run had.
+	Ended *Ended `json:"ended,omitempty"`
 	// AtRest, of EventShutdown, says that every actuator is.
 	AtRest bool `json:"at_rest,omitempty"`
 	// Latched, of EventSafety, says that a trip or a stop has been latched.

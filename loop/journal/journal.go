@@ -64,8 +64,8 @@ type Journal struct {
 	doubt *doubt
 }
 
-// Open opens the journal of an unfinished run to append to it, and records a new
-// session. It first reads and checks every row, for which BenchmarkOpen found 1.4
+// Open opens the journal of an unfinished run, or with Options.Continue of a finished one, to
+// append to it, and records a new session. It first reads and checks every row, for which BenchmarkOpen found 1.4
 // microseconds a row.
 //
 // Errors: fs.ErrNotExist, ErrLocked naming the process that has it, ErrLinked, ErrFinished,
@@ -121,7 +121,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	if serr != nil {
 		return nil, serr
 	}
-	if status.Finished {
+	if status.Finished && opts.Continue == "" {
 		return nil, &disk.Error{Err: ErrFinished, Path: path,
 			Detail: fmt.Sprintf("%d steps, ended by %q", status.Steps-status.Compared, status.Reason),
 			Hint:   "export it, or begin a new run with --new or in another file"}
@@ -142,7 +142,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	if lost {
 		j.notices = append(j.notices, logMissingWords(path))
 	}
-	if err := errors.Join(j.commit("the session", sessionRows(s)...), j.tell(s.Start)); err != nil {
+	if err := errors.Join(j.enter(s, opts.Continue), j.tell(s.Start)); err != nil {
 		return nil, errors.Join(err, j.w.close())
 	}
 	return j, nil

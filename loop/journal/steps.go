@@ -27,6 +27,19 @@ func (r *Reader) Steps() iter.Seq2[Step, error] {
 	}
 }
 
+// LastSearched gives the last step that is none of a comparison, of those up to until, or of
+// all where that is 0; 0: there is none.
+func (r *Reader) LastSearched(until int) (last int, err error) {
+	err = r.file.Read(func(tx *sql.Tx) error {
+		query := "SELECT ifnull(max(step), 0) FROM decision WHERE (step <= ? OR ? = 0)"
+		if r.file.Version >= 2 {
+			query += " AND step NOT IN (SELECT step FROM comparison_step)"
+		}
+		return tx.QueryRow(query, until, until).Scan(&last)
+	})
+	return last, err
+}
+
 func (r *Reader) loadSteps(first, last int) ([]Step, error) {
 	var steps []Step
 	err := r.file.Read(func(tx *sql.Tx) error {

@@ -17,7 +17,8 @@ type row struct {
 }
 
 // writer is the one connection that writes, with one prepared insertion per
-// table. Nothing is ever updated or deleted, so there are no other statements.
+// table. Nothing is ever updated, and nothing deleted but the result of a run that goes on
+// after its end: see continue.go.
 type writer struct {
 	db      *sql.DB
 	conn    *sql.Conn

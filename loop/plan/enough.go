@@ -21,6 +21,9 @@ func MarkedAt(m *journal.Mark) Marked {
 	return Marked{true, float64(m.Bound), m.Steps, AsMoney(float64(m.Spent))}
 }
 
+// Steps is how many steps of the search had come to it.
+func (m *Marked) Steps() int { return m.steps }
+
 // Take takes in a bound after so many steps, at most those of the initial design where
 // designing. Where it is better it gives what is to be recorded, else nil.
 func (m *Marked) Take(n NoImprovement, bound float64, steps int, spent Money, designing bool) *journal.Mark {
@@ -34,12 +37,12 @@ func (m *Marked) Take(n NoImprovement, bound float64, steps int, spent Money, de
 	return &journal.Mark{Bound: journal.Number(m.bound), Steps: steps, Spent: journal.Number(spent.Float())}
 }
 
-// Over says that no better bound has come for as long as n allows.
-func (m *Marked) Over(n NoImprovement, steps int, spent Money) bool {
+// over says that no better bound has come for as long as n allows.
+func (m *Marked) over(n NoImprovement, steps int, spent Money) bool {
 	return m.is && (n.Steps > 0 && steps-m.steps >= n.Steps || n.Cost > 0 && spent-m.spent >= AsMoney(n.Cost))
 }
 
-// Reached says that a bound, as it is maximised, has reached the target.
-func (o *Options) Reached(bound float64) bool {
+// reached says that a bound, as it is maximised, has reached the target.
+func (o *Options) reached(bound float64) bool {
 	return o.Stop.Target != nil && bound >= o.Sense(*o.Stop.Target)
 }

@@ -50,6 +50,8 @@ type Decisions struct {
 	struck              map[int]plan.Change
 	// decided is, by session, the version of what decided.
 	decided map[int]int
+	// searched is the last step of the search so far.
+	searched int
 	// spent is the sum of the steps so far.
 	spent plan.Money
 	// narrowed are the changes of limits during the run, in order.
@@ -118,7 +120,7 @@ func (p *Decisions) Run(ctx context.Context, r *journal.Reader) (Replayed, error
 	if err := p.start(r); err != nil {
 		return done, err
 	}
-	status, err := r.Status()
+	last, err := r.LastSearched(p.Until)
 	if err != nil {
 		return done, err
 	}
@@ -136,8 +138,11 @@ func (p *Decisions) Run(ctx context.Context, r *journal.Reader) (Replayed, error
 		if err := p.takeOver(ctx, r, s); err != nil {
 			return done, err
 		}
-		if err := p.check(ctx, s, status.Steps, &done); err != nil || done.First != nil && !p.Lenient {
+		if err := p.check(ctx, s, last, &done); err != nil || done.First != nil && !p.Lenient {
 			return done, err
+		}
+		if s.Decision.Compared.Comparison == 0 {
+			p.searched = s.Decision.Step
 		}
 		if !s.Concluded {
 			break
@@ -178,9 +183,12 @@ func (p *Decisions) teaches(s journal.Step) bool {
 }
 
 // check derives a decision, or takes it as recorded where it is not of the sample or where
-// the run has decided otherwise before. last is the run's last step.
+// the run has decided otherwise before. last is the last step of the search.
 func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *Replayed) (err error) {
 	n, compared := s.Decision.Step, s.Decision.Compared.Comparison > 0
+	// A policy knows nothing of the steps of a comparison: behind one it decides the step that
+	// follows those of its own.
+	own := p.searched + 1
 	skipper, skips := p.Policy.(policy.Skipper)
 	agreed := &done.Steps
 	switch {
@@ -190,7 +198,7 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 		if agreed = &done.Foreign; compared {
 			p.verified.foreign[s.Decision.Compared.Comparison] = true
 		} else if skips {
-			err = skipper.Skip(n)
+			err = skipper.Skip(own)
 		}
 	case byPerson(s.Decision):
 		if agreed = &done.Person; skips {
@@ -199,12 +207,12 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 	case compared:
 		agreed = &done.Compared
 		done.First, err = p.deriveLeg(ctx, s)
-	case skips && !p.derives(n, last, done.First != nil):
+	case skips && !p.derives(own, last, done.First != nil):
 		agreed = &done.Skipped
-		err = skipper.Skip(n)
+		err = skipper.Skip(own)
 	default:
 		var first *Difference
-		if first, err = p.derive(ctx, s.Decision); done.First == nil {
+		if first, err = p.derive(ctx, s.Decision, own); done.First == nil {
 			done.First = first
 		}
 	}
@@ -231,13 +239,10 @@ func byPerson(d journal.Decision) bool {
 	return ok
 }
 
-// derives reports whether the decision of a step is derived, of a run of last steps. Where
+// derives reports whether the decision of a step is derived, where the search came to the step last. Where
 // that is for the policy's state alone, those are since everything that it keeps began anew,
 // whatever they come to: so a run that goes on, its resume and its replay have one state.
 func (p *Decisions) derives(step, last int, stateAlone bool) bool {
-	if p.Until > 0 {
-		last = min(last, p.Until)
-	}
 	if p.Brief || stateAlone {
 		return step >= last+1-(last+1)%policy.RenewEvery
 	}
@@ -304,8 +309,8 @@ func (p *Decisions) start(r *journal.Reader) error {
 // foreign reports whether another version has decided in a session.
 func (p *Decisions) foreign(session int) bool { return p.decided[session] != p.Version }
 
-// derive proposes and compares.
-func (p *Decisions) derive(ctx context.Context, d journal.Decision) (*Difference, error) {
+// derive proposes and compares; own is the step as the policy counts.
+func (p *Decisions) derive(ctx context.Context, d journal.Decision, own int) (*Difference, error) {
 	if limiter, ok := p.Policy.(policy.WorkLimiter); ok {
 		limiter.LimitWork(0)
 		if d.Cut {
@@ -317,7 +322,7 @@ func (p *Decisions) derive(ctx context.Context, d journal.Decision) (*Difference
 	case ctx.Err() != nil: // the decision was cut
 		return nil, context.Cause(ctx)
 	case err != nil && p.Lenient && skips: // it was made all the same
-		return differ(d.Step, "decision", fmt.Sprintf("control set %d", d.ControlSet), err), skipper.Skip(d.Step)
+		return differ(d.Step, "decision", fmt.Sprintf("control set %d", d.ControlSet), err), skipper.Skip(own)
 	case errors.Is(err, policy.ErrBudget):
 		return differ(d.Step, "decision", fmt.Sprintf("control set %d", d.ControlSet), err), nil
 	case err != nil:

@@ -40,13 +40,17 @@ type Past struct {
 	Asked []Asked
 	// OpenSession is the session that began the open step.
 	OpenSession int
-	// Comparison is the last that was begun, nil: none; legs are its steps, compared says
-	// that it was ended. paid and legCount are of all comparisons.
-	Comparison *journal.Comparison
-	Legs       []plan.Leg
-	Compared   bool
-	Paid       plan.Money
-	LegCount   int
+	// Comparison is the last that was begun, nil: none, or none since the run was finished and
+	// goes on; legs are its steps, compared says that it was ended. Comparisons, paid and legCount
+	// are of all comparisons, PaidBefore of those before the run was finished.
+	Comparison       *journal.Comparison
+	Comparisons      int
+	Legs             []plan.Leg
+	Compared         bool
+	Paid, PaidBefore plan.Money
+	LegCount         int
+	// Searched counts the concluded steps of the search.
+	Searched int
 }
 
 // Asked is a command that was followed and asks for steps: who gave it, its arguments, and how
@@ -74,12 +78,15 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 	if err != nil {
 		return Past{}, err
 	}
-	last := map[int]time.Duration{} // by session, the last stamp of its steps
+	last := map[int]time.Duration{} // by session, the last stamp of its steps; of comparisons only since the run was finished
 	for s, err := range r.Steps() {
 		if err != nil {
 			return Past{}, err
 		}
-		last[s.Session] = max(last[s.Session], s.Decision.At.Mono)
+		counts := s.Decision.Compared.Comparison == 0 || s.Decision.Compared.Comparison > story.ended.Comparisons
+		if counts {
+			last[s.Session] = max(last[s.Session], s.Decision.At.Mono)
+		}
 		p.countAsked(o, &s.Decision, !s.Concluded || s.Outcome.Problem == journal.ProblemUnknown || s.Outcome.Problem == journal.ProblemInterrupted)
 		p.Steps = s.Decision.Step
 		if !s.Concluded {
@@ -87,14 +94,18 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 			p.Open, p.OpenSession = &open, s.Session
 			break
 		}
-		if s.Outcome.Problem != journal.ProblemUnknown { // else it is another session's stamp
+		if counts && s.Outcome.Problem != journal.ProblemUnknown { // else it is another session's stamp
 			last[s.Session] = max(last[s.Session], s.Outcome.At.Mono)
 		}
 		p.Concluded++
 		if s.Decision.Compared.Comparison > 0 {
 			p.addLeg(s, story.abandoned[s.Decision.Step])
+			if !counts {
+				p.PaidBefore = p.Paid
+			}
 			continue
 		}
+		p.Searched++
 		p.Charges = append(p.Charges, charge{o.Played(s.Decision.ControlSet), plan.AsMoney(s.Outcome.Cost)})
 		p.Failures++
 		if s.Outcome.Valid {
@@ -130,6 +141,8 @@ type events struct {
 	waited map[int]time.Duration
 	// restedAt is the last step after which the actuators were at rest.
 	restedAt int
+	// ended is where the run was finished last, before it went on.
+	ended journal.Ended
 }
 
 // readEvents reads what events and comparisons say about the past.
@@ -149,6 +162,10 @@ func readEvents(o *plan.Options, r *journal.Reader) (p Past, s events, err error
 			}
 			p.Changes = append(p.Changes, c)
 			p.Mark = nil // it begins anew
+		case journal.EventContinued:
+			if e.Facts.Ended != nil {
+				s.ended = *e.Facts.Ended
+			}
 		case journal.EventBetter:
 			p.Mark = e.Facts.Better
 		case journal.EventWaited:
@@ -171,14 +188,16 @@ func readEvents(o *plan.Options, r *journal.Reader) (p Past, s events, err error
 			p.Undone = append(p.Undone, c)
 		}
 		followed := c.Answer != nil && c.Answer.OK
-		p.WantBest = p.WantBest || c.Name == control.CommandSetBest && followed
-		p.WantEnd = p.WantEnd || c.Name == control.CommandEnd && followed
+		if c.ID > s.ended.Commands { // else it has ended the run, which goes on since
+			p.WantBest = p.WantBest || c.Name == control.CommandSetBest && followed
+			p.WantEnd = p.WantEnd || c.Name == control.CommandEnd && followed
+		}
 		if c.Name == control.CommandTry && (followed || c.Answer == nil) { // what may not be tried is refused again
 			p.Asked = append(p.Asked, Asked{Command: c.ID, Who: control.OriginOf(c.Who, c.Transport), Args: c.Args, Transaction: c.Transaction})
 		}
 	}
 	all, err := r.Comparisons()
-	if err != nil || len(all) == 0 {
+	if p.Comparisons = len(all); err != nil || len(all) <= s.ended.Comparisons {
 		return p, s, err
 	}
 	p.Comparison = &all[len(all)-1]

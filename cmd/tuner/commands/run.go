@@ -21,7 +21,7 @@ import (
 )
 
 func newRunCommand(e *host.Env) *cobra.Command {
-	var shadow, fresh, asJSON bool
+	var shadow, fresh, extend, asJSON bool
 	var resume, format, tries string
 	var warm []string
 	cmd := &cobra.Command{
@@ -52,6 +52,10 @@ that goes on takes none of them twice.
 With --shadow nothing is written: the sensors are read, proposals are recorded,
 nothing is charged. A dry run ends by stop.time.
 
+A run that has ended goes on with --extend, once a stop condition of [stop] says more than it
+did: with the next step, by all that was learnt, as if it had not ended. At its new end
+the recommended setting is compared with the starting one anew.
+
 The journal is [journal] path, else NAME.db in $STATE_DIRECTORY or the working
 folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 		Args:              oneFile("a configuration file"),
@@ -59,6 +63,9 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := e.LogFormat(format); err != nil {
 				return err
+			}
+			if fresh && extend {
+				return fault.Usage(fault.WithHint(errors.New("--new and --extend contradict each other"), "--extend goes on with the run that is there, --new begins another"))
 			}
 			e.RunLean()
 			w, err := setup.LoadAsked(cmd.Context(), args[0], e, recorded(e, shadow, fresh))
@@ -83,7 +90,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 				return err
 			}
 			path := runfiles.RunJournalPath(w.Config, e.StateDirectory(), shadow)
-			want := runfiles.Wanted{Fresh: fresh, Config: w.Config.Text, Warm: len(w.WarmFiles(warm)) > 0}
+			want := runfiles.Wanted{Fresh: fresh, Extend: extend, Config: w.Config.Text, Warm: len(w.WarmFiles(warm)) > 0}
 			earlier, err := session.WarmFor(w, path, want, warm)
 			if err != nil {
 				return err
@@ -92,7 +99,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if err != nil {
 				return err
 			}
-			begin.Path, begin.Resume, begin.Warm = path, there.Resume, earlier
+			begin.Path, begin.Resume, begin.Extend, begin.Warm = path, there.Resume, extend, earlier
 			if there.Done != "" {
 				begin.Remarks = append(begin.Remarks, there.Done)
 			}
@@ -101,6 +108,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 	}
 	cmd.Flags().BoolVar(&shadow, "shadow", false, "dry run: read the sensors, write nothing")
 	cmd.Flags().BoolVar(&fresh, "new", false, "move an existing journal aside and begin a new run")
+	cmd.Flags().BoolVar(&extend, "extend", false, "go on with a run that has ended, once its [stop] says more")
 	cmd.Flags().StringVar(&resume, "resume", "", "what a start that nobody typed does: never, hold or run (default hold for a service)")
 	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
 	cmd.Flags().StringVar(&tries, "try", "", "settings of your own to measure first, from a CSV table, a column a variable and a row a step")

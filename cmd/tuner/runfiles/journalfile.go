@@ -84,8 +84,8 @@ func SimulateJournalPath(cfg *configs.Config, named string) (string, error) {
 
 // Wanted is what a start asks of the journal at its path.
 type Wanted struct {
-	// Fresh asks for a new run, whatever is there.
-	Fresh bool
+	// Fresh asks for a new run, whatever is there; Extend for one that is there, finished or not.
+	Fresh, Extend bool
 	// Config is the configuration's text, Warm says that the policy learns from earlier runs.
 	Config []byte
 	Warm   bool
@@ -93,7 +93,7 @@ type Wanted struct {
 
 // prepared says what is at a run's journal path now.
 type prepared struct {
-	// Resume says that the journal there is to go on: its run has not ended.
+	// Resume says that the journal there is to go on: its run has not ended, or is to be extended.
 	Resume bool
 	// Done is what was done, in words, "" if nothing.
 	Done string
@@ -111,6 +111,8 @@ func PrepareRunJournal(path string, want Wanted, now time.Time) (p prepared, err
 	defer func() { p.Done = joinWords(done, p.Done) }()
 	old, err := LookAt(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && want.Extend:
+		return p, fault.Usage(fault.WithHint(fmt.Errorf("there is no run to extend: no journal %s", path), "tuner run without --extend begins one"))
 	case errors.Is(err, fs.ErrNotExist) && !want.Fresh:
 		return p, refuseLostJournal(path)
 	case errors.Is(err, fs.ErrNotExist):
@@ -140,16 +142,19 @@ func PrepareRunJournal(path string, want Wanted, now time.Time) (p prepared, err
 	default:
 		return p, &disk.Error{Err: journal.ErrFinished, Path: path,
 			Detail: fmt.Sprintf("%d steps, ended by %s", old.Status.Steps-old.Status.Compared, old.Status.Reason),
-			Hint:   "--new moves it aside and begins a new run"}
+			Hint:   "let a stop condition of [stop] say more and give --extend to go on with it; --new moves it aside and begins a new run"}
 	}
 }
 
-// GoesOn reports whether a start goes on in this journal: with a run that is not finished,
-// or, where that has no step yet, that began with the same configuration and the same earlier runs. Where
+// GoesOn reports whether a start goes on in this journal: with a run that is to be extended, or
+// is not finished or, where that has no step yet, that began with the same configuration and the same earlier runs. Where
 // something is wrong with one without a step, there may have been steps.
 func (x *existing) GoesOn(want Wanted) bool {
-	if want.Fresh || x.Status.Finished {
+	switch {
+	case want.Fresh:
 		return false
+	case x.Status.Finished:
+		return want.Extend
 	}
 	return x.Status.Steps > 0 || bytes.Equal(x.config, want.Config) && !x.warm && !want.Warm && len(x.notices) == 0
 }

@@ -26,7 +26,13 @@ import (
 // was, and gives the loop what the run has behind it. A long journal takes its time, in
 // which ctx may end.
 func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
-	s.journal, err = journal.Open(s.Path, journal.Options{Session: journal.Session{Version: s.run.Version, BootID: s.run.BootID, Decisions: s.run.Decisions, Start: s.run.Start}})
+	o := journal.Options{Session: journal.Session{Version: s.run.Version, BootID: s.run.BootID, Decisions: s.run.Decisions, Start: s.run.Start}}
+	if s.Extend {
+		if o.Continue, err = s.extension(); err != nil {
+			return err
+		}
+	}
+	s.journal, err = journal.Open(s.Path, o)
 	if err != nil {
 		return err
 	}
@@ -41,9 +47,8 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	old, now := r.Run(), s.run
-	if err := sameShape(old, now); err != nil {
-		return &disk.Error{Err: journal.ErrExists, Path: s.Path, Detail: "it holds an unfinished run with " + err.Error(),
-			Hint: "change the configuration back, or begin a new run with --new, which moves this one aside"}
+	if err := s.fits(old); err != nil {
+		return err
 	}
 	if s.Warm, err = r.Warm(); err != nil {
 		return err
@@ -52,12 +57,17 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	if err != nil {
 		return err
 	}
-	all, err := r.Configurations()
+	last, err := newest(r)
 	if err != nil {
 		return err
 	}
-	last := all[len(all)-1] // there is the run's at least
-	overruled := s.overruled(last, &past)
+	overruled, remark := s.overruled(last, &past)
+	if remark != "" {
+		s.Remarks = append(s.Remarks, remark)
+	}
+	if o.Continue != "" {
+		s.Remarks = append(s.Remarks, o.Continue)
+	}
 	if s.Setup, err = s.asChanged(r, past.Changes); err != nil {
 		return fmt.Errorf("resume %s: what was changed while the run went on does not go with %s: %w", s.Path, s.base.Config.File, err)
 	}
@@ -106,30 +116,49 @@ func (s *session) asChanged(r *journal.Reader, changes plan.Changes) (*setup.Set
 	return &w, nil
 }
 
+// fits refuses to go on with a run that has other variables, sensors or sets than the file.
+func (s *session) fits(old journal.Run) error {
+	err := sameShape(old, s.run)
+	if err == nil {
+		return nil
+	}
+	return &disk.Error{Err: journal.ErrExists, Path: s.Path, Detail: "it holds a run with " + err.Error(),
+		Hint: "change the configuration back, or begin a new run with --new, which moves this one aside"}
+}
+
+// newest is the configuration of the last session that took over another.
+func newest(r *journal.Reader) (c journal.Configuration, err error) {
+	all, err := r.Configurations()
+	if err == nil {
+		c = all[len(all)-1] // there is the run's at least
+	}
+	return c, err
+}
+
 // overruled has the keys that were changed while the run went on, and of which the file was
-// changed since: the file counts. nil: there are none. It is added to the changes.
-func (s *session) overruled(before journal.Configuration, past *replay.Past) *plan.Change {
+// changed since: the file counts. nil: there are none. It is added to the changes. remark is
+// what is to be told, "": nothing.
+func (s *session) overruled(before journal.Configuration, past *replay.Past) (c *plan.Change, remark string) {
 	set := past.Changes.Settings()
 	if len(set) == 0 || bytes.Equal(before.Text, s.base.Config.Text) {
-		return nil
+		return nil, ""
 	}
 	old, err := setup.Parse(before.File, before.Text, s.Env)
 	if err != nil {
-		s.Remarks = append(s.Remarks, fmt.Sprintf("warning: the configuration of before cannot be read any more, so what commands have changed stays: %v", plainly(err)))
-		return nil
+		return nil, fmt.Sprintf("warning: the configuration of before cannot be read any more, so what commands have changed stays: %v", plainly(err))
 	}
-	c := &plan.Change{From: past.Steps + 1}
+	c = &plan.Change{From: past.Steps + 1}
 	for _, o := range old.Config.Changed(s.base.Config) {
 		if _, changed := set[o.Key]; changed {
 			c.Drop = append(c.Drop, o.Key)
 		}
 	}
 	if len(c.Drop) == 0 {
-		return nil
+		return nil, ""
 	}
 	c.Words = "the file was changed since a command changed this, and counts: " + strings.Join(c.Drop, ", ")
 	past.Changes = append(past.Changes, *c)
-	return c
+	return c, ""
 }
 
 // rebuild makes the policy anew and brings it to where the journal ends. What has
@@ -267,7 +296,7 @@ func WarmFor(w *setup.Setup, path string, want runfiles.Wanted, named []string) 
 		return w.ReadWarm(w.WarmFiles(named))
 	}
 	if len(named) > 0 {
-		return nil, fault.Usage(fault.WithHint(fmt.Errorf("%s holds an unfinished run that goes on, and was told of earlier runs when it began", path),
+		return nil, fault.Usage(fault.WithHint(fmt.Errorf("%s holds a run that goes on, and was told of earlier runs when it began", path),
 			"leave --warm-start out, or begin a new run with --new"))
 	}
 	return nil, nil

@@ -34,8 +34,9 @@ type Start struct {
 	JSON bool
 	// Path is the journal's.
 	Path string
-	// Resume says that the journal holds an unfinished run, which goes on.
-	Resume bool
+	// Resume says that the journal holds a run that goes on: one that is not finished or, with
+	// Extend, one whose stop conditions have grown since.
+	Resume, Extend bool
 	// Clock is the virtual one of a simulation, else the computer's.
 	Clock drivers.Clock
 	// Warm is what the policy learns from earlier runs; of a resumed run its journal has it.

@@ -1,0 +1,75 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
+)
+
+// A finished run that goes on has no result any more. What it was stands in an event of kind
+// EventContinued, which takes its place in one transaction with the session that goes on: a
+// process that is killed leaves a run that is finished, or one that goes on.
+
+// Ended is the result of a run that was finished and goes on.
+type Ended struct {
+	// Reason is why it had ended, Document its result, as Result has them.
+	Reason   string          `json:"reason"`
+	Document json.RawMessage `json:"document"`
+	// Commands are how many commands it had been given, Comparisons how many comparisons with
+	// the starting setting it had begun, Steps how many steps it had decided.
+	Commands    int64 `json:"commands"`
+	Comparisons int   `json:"comparisons"`
+	Steps       int   `json:"steps"`
+}
+
+// enter records a session. words say why a finished run goes on.
+func (j *Journal) enter(s Session, words string) error {
+	rows := sessionRows(s)
+	if !j.finished {
+		return j.commit("the session", rows...)
+	}
+	more, err := j.endedRows(s, words)
+	if err != nil {
+		return err
+	}
+	rows = append(rows, more...)
+	err = j.w.transaction(func() error {
+		if err := j.w.insert(rows); err != nil {
+			return err
+		}
+		return j.w.exec("DELETE FROM result")
+	})
+	if err != nil {
+		return store.Fault(j.path, "record that the run goes on", err)
+	}
+	for _, r := range rows {
+		j.rows[r.table]++
+	}
+	j.rows["result"], j.finished = 0, false
+	j.events++
+	return nil
+}
+
+// endedRows are the event that keeps the result.
+func (j *Journal) endedRows(s Session, words string) ([]row, error) {
+	e := Ended{Commands: j.commands, Steps: j.step}
+	var document string
+	if err := j.w.conn.QueryRowContext(context.Background(), "SELECT reason, document FROM result").Scan(&e.Reason, &document); err != nil {
+		return nil, store.Fault(j.path, "read the result", err)
+	}
+	e.Document = json.RawMessage(document)
+	n, err := j.w.count("comparison")
+	if err != nil {
+		return nil, store.Fault(j.path, "count the comparisons", err)
+	}
+	e.Comparisons = int(n)
+	facts, err := json.Marshal(Facts{Ended: &e})
+	if err != nil {
+		return nil, j.refuse("the result of before: %w", err)
+	}
+	id := schema.Integer(j.events + 1)
+	return []row{{"event", j.stamped(s.Start, id, "info", EventContinued, schema.Text(words), schema.Integer(j.step))},
+		{"event_facts", []any{id, schema.Text(string(facts))}}}, nil
+}
