@@ -25,12 +25,12 @@ type Ended struct {
 }
 
 // enter records a session. words say why a finished run goes on.
-func (j *Journal) enter(s Session, words string) error {
+func enter(j *Journal, s Session, words string) error {
 	rows := sessionRows(s)
 	if !j.finished {
 		return j.commit("the session", rows...)
 	}
-	more, err := j.endedRows(s, words)
+	more, err := endedRows(j, s, words)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (j *Journal) enter(s Session, words string) error {
 }
 
 // endedRows are the event that keeps the result.
-func (j *Journal) endedRows(s Session, words string) ([]row, error) {
+func endedRows(j *Journal, s Session, words string) ([]row, error) {
 	e := Ended{Commands: j.commands, Steps: j.step}
 	var document string
 	if err := j.w.conn.QueryRowContext(context.Background(), "SELECT reason, document FROM result").Scan(&e.Reason, &document); err != nil {

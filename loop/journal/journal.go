@@ -142,7 +142,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	if lost {
 		j.notices = append(j.notices, logMissingWords(path))
 	}
-	if err := errors.Join(j.enter(s, opts.Continue), j.tell(s.Start)); err != nil {
+	if err := errors.Join(enter(j, s, opts.Continue), j.tell(s.Start)); err != nil {
 		return nil, errors.Join(err, j.w.close())
 	}
 	return j, nil
