@@ -170,6 +170,47 @@ func TestNothingLeavesBetweenHaltAndTrip(t *testing.T) {
 	})
 }
 
+// TestNothingLeavesAfterAStop: the whole process is stopped in the middle of a write of several
+// messages. The device's goroutine is back first, before the watchdog has looked: nothing more
+// leaves then, nor after the loop has taken the stall in.
+func TestNothingLeavesAfterAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(plan.Live)
+		dev := &gatedRig{rig: newRig(RealClock{}, "a")}
+		j, _ := book(t, &o)
+		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{Name: "rig", Device: dev}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, stopped, taken bool
+		goOn, back := make(chan bool), make(chan bool)
+		dev.write = func(_ context.Context, s drivers.Setpoints) error {
+			before = s.Late(time.Now()) != nil
+			<-goOn
+			stopped = s.Late(time.Now()) != nil
+			back <- true
+			<-goOn
+			taken = s.Late(time.Now()) != nil
+			return nil
+		}
+		l.instrument.Open(t.Context())
+		defer l.pool.Close(closeTimeout)
+		l.guard.ShowSign(l.now(), true)
+		apply(l, 8)
+		synctest.Wait()
+		time.Sleep(3 * time.Second) // no watchdog runs
+		goOn <- true
+		<-back
+		l.ownStall(l.now())
+		l.guard.ShowSign(l.now(), true)
+		goOn <- true
+		synctest.Wait()
+		if before || !stopped || !taken {
+			t.Errorf("revoked at first: %v; after the stop: %v; once the loop has taken it in: %v", before, stopped, taken)
+		}
+	})
+}
+
 // apply has a variable's setpoint written as the safety layer's word of now.
 func apply(l *Loop, value float64) {
 	out := safety.Output{}

@@ -79,7 +79,11 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	l.recorder = record.New(d.Journal, l.pool, record.Options{Lane: laneJournal, SpaceLane: laneSpace, Wait: o.Outages.Wait,
 		Look: o.Mode != plan.Simulate, Hook: d.Disk, Space: d.Space, MinFree: o.Outages.MinFree})
 	l.advisor = advisor.New(d.Policy, l.pool, lanePolicy, laneDevice+len(d.Devices), advice(&o, &d))
-	l.instrument = instrument.New(instrument.Options{Plan: &l.opt, Devices: d.Devices, Clock: d.Clock, Run: d.Run, Lane: laneDevice, Failpoint: d.Failpoint}, l.pool)
+	instruments := instrument.Options{Plan: &l.opt, Devices: d.Devices, Clock: d.Clock, Run: d.Run, Lane: laneDevice, Failpoint: d.Failpoint}
+	if o.Mode == plan.Live {
+		instruments.Stood = func() bool { return l.guard.Stood(d.Clock.Now()) }
+	}
+	l.instrument = instrument.New(instruments, l.pool)
 	l.guard, err = guard.New(guard.Options{Plan: &l.opt, Devices: deviceNames(d.Devices), Start: l.start, Clock: d.Clock, Control: d.Control, Machine: d.Machine,
 		Run: d.Run, Commands: d.Panel, Readings: l.instrument, Lane: laneControl, MarkLane: laneMark, Slowness: d.Slowness, Disk: d.Disk, Failpoint: d.Failpoint}, l.pool)
 	if err != nil {

@@ -112,8 +112,12 @@ func (l *parts) failpoint(name string) {
 }
 
 // ownStall takes in that the loop has stood still, or that the watchdog has halted the
-// devices for it.
-func (l *parts) ownStall(now time.Time) { l.guard.OwnStall(now, l.instrument.Halted()) }
+// devices for it: what was decided before does not leave any more.
+func (l *parts) ownStall(now time.Time) {
+	if l.guard.OwnStall(now, l.instrument.Halted()) {
+		l.instrument.Revoke()
+	}
+}
 
 // showSign tells the watchdog that the loop goes on.
 func (l *parts) showSign(now time.Time) {

@@ -49,7 +49,7 @@ func (d *watchdog) Watch(asleep <-chan struct{}, halt func(limit time.Duration))
 			return
 		case <-look.C:
 		}
-		if !d.stood(d.clock.Now()) {
+		if !d.Stood(d.clock.Now()) {
 			barked = false
 			continue
 		}
@@ -60,19 +60,22 @@ func (d *watchdog) Watch(asleep <-chan struct{}, halt func(limit time.Duration))
 	}
 }
 
-// stood says that the loop has shown no sign for too long.
-func (d *watchdog) stood(now time.Time) bool {
+// Stood says that the loop has shown no sign for too long. It may be called from any
+// goroutine.
+func (d *watchdog) Stood(now time.Time) bool {
 	beat := d.beat.Load()
 	return beat != 0 && now.Sub(d.start)-time.Duration(beat) > d.limit
 }
 
-// OwnStall trips the run where the loop has stood still for too long. After a stop of the
-// whole process the loop may be back before the watchdog has looked, or between its halt and
-// word of that: either way nothing may follow but safe values.
-func (g *Guard) OwnStall(now time.Time, halted bool) {
-	if halted || g.plan.Mode == plan.Live && g.stood(now) {
-		g.Fault(safety.RuleWatchdog, 0)
+// OwnStall trips the run where the loop has stood still for too long, and says so. After a stop
+// of the whole process the loop may be back before the watchdog has looked, or between its halt
+// and word of that: either way nothing may follow but safe values.
+func (g *Guard) OwnStall(now time.Time, halted bool) bool {
+	if !halted && (g.plan.Mode != plan.Live || !g.Stood(now)) {
+		return false
 	}
+	g.Fault(safety.RuleWatchdog, 0)
+	return true
 }
 
 // ShowSign tells the watchdog that the loop goes on, and looks at the wall clock: by how

@@ -216,8 +216,15 @@ func (x *Instrument) write(p *Present, k *link, b batch) {
 	})
 }
 
-// revoked says that what was decided under orders may not leave any more.
-func (x *devices) revoked(orders int64) bool { return x.halted.Load() || x.orders.Load() != orders }
+// revoked says that what was decided under orders may not leave any more. After a stop of the
+// whole process a device's goroutine may be back before the loop and the watchdog, in the middle
+// of a write of several messages.
+func (x *devices) revoked(orders int64) bool {
+	return x.halted.Load() || x.orders.Load() != orders || x.opt.Stood != nil && x.opt.Stood()
+}
+
+// Revoke has nothing leave any more that was said before, but for safe values.
+func (x *devices) Revoke() { x.orders.Add(1) }
 
 // wrote takes in what a device has made of a write, and the readback, if any.
 func (x *Instrument) wrote(p *Present, w wrote) {

@@ -25,6 +25,9 @@ type Options struct {
 	Run string
 	// Lane is that of the first device; each further one has the next.
 	Lane int
+	// Stood says that the loop has stood still for longer than the watchdog lets it: then no
+	// setpoint and no dose leaves. It is called from any goroutine; nil: it never stands still.
+	Stood func() bool
 	// Failpoint, if any, is called with the name of each point that a test may end the
 	// process at.
 	Failpoint func(name string)
