@@ -22,7 +22,7 @@ var attacks = []mutant{
 	{0, "rate", "loop/remote/judge.go", "if !r.rate.allow(now) {", "if false {", "./loop/remote", "TestTenThousandASecond"},
 	{0, "stop-first", "loop/remote/stop.go", "name != control.CommandStop {", "name != control.CommandStop || true {", "./loop/remote", "TestTenThousandASecond"},
 	{0, "refusals", "loop/remote/judge.go", "if !r.audit.allow(now) {", "if false {", "./loop/remote", "TestRefusalsAreNotEndless"},
-	{0, "unknown-field", "loop/remote/command.go", "case depth == 1 && !slices.Contains(members, name):", "case false:", "./loop/remote", "TestAttacks"},
+	{0, "unknown-field", "loop/remote/command.go", "case depth == 1 && !slices.Contains(members, name):", "case depth == 2 && !slices.Contains(members, name):", "./loop/remote", "TestAttacks"},
 	{0, "twice", "loop/remote/command.go", "case seen[name]:", "case false:", "./loop/remote", "TestAttacks"},
 	{0, "after-it", "loop/remote/command.go", "if _, err := d.Token(); err != io.EOF {", "if _, err := d.Token(); false && err != io.EOF {", "./loop/remote", "TestAttacks"},
 	{0, "deep", "loop/remote/command.go", "if depth >= depthMax {", "if false {", "./loop/remote", "TestAttacks"},
