@@ -189,8 +189,8 @@ func TestDoseIsOnRecord(t *testing.T) {
 			doses = append(doses, a)
 		}
 	}
-	if len(doses) != 2 || doses[1].Values["feed"] != 4 || len(doses[1].Settlements) != 1 ||
-		doses[1].Settlements[0].State != journal.Confirmed || doses[1].Settlements[0].Readback["feed"] != 1 {
+	if len(doses) != 2 || doses[1].Values["feed"] != 4 || len(doses[1].Resolutions) != 1 ||
+		doses[1].Resolutions[0].State != journal.Confirmed || doses[1].Resolutions[0].Readback["feed"] != 1 {
 		t.Errorf("on record: %+v", doses)
 	}
 	// What was asked counts, not what the device made of it.

@@ -151,7 +151,7 @@ func TestWayHomeIsOnRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.Kind == "move" && a.Values["a"] == 8 {
-			if home++; a.Step != 0 || len(a.Settlements) != 1 || a.Settlements[0].State != journal.Confirmed || a.Settlements[0].Message != "" {
+			if home++; a.Step != 0 || len(a.Resolutions) != 1 || a.Resolutions[0].State != journal.Confirmed || a.Resolutions[0].Message != "" {
 				t.Errorf("the way home: %+v", a)
 			}
 		}

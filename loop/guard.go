@@ -24,7 +24,7 @@ func (l *Loop) pass(now time.Time, command safety.Command) {
 		l.saveTrace()
 	}
 	if r.Changed {
-		l.guard.Keep()
+		l.guard.Save()
 	}
 	for _, d := range l.instrument.Apply(l.present(), r.Out) {
 		l.intendDose(d)
@@ -53,10 +53,10 @@ func (l *Loop) guarded(events []any) {
 			l.eventWith(journal.Facts{Latched: e.Latched}, "error", journal.EventSafety, e.Message)
 		case guard.Alarm:
 			l.meterState(e)
-		case guard.Unkept:
+		case guard.Unsaved:
 			l.fail(fmt.Errorf("%w: %w", ErrJournal, e.Err))
-		case guard.Settled:
-			l.ending.closeSettled()
+		case guard.Saved:
+			l.ending.closeSaved()
 		}
 	}
 }

@@ -261,7 +261,7 @@ func (l *Loop) tick() {
 	l.ownStall(now) // before the sign, which ends it
 	l.showSign(now)
 	if l.phase > booting && l.phase < closing {
-		l.guard.KeepTime(now)
+		l.guard.SaveTime(now)
 		l.pulse(now)
 	} else {
 		l.stopIfAsked()
@@ -271,7 +271,7 @@ func (l *Loop) tick() {
 	l.recorded(l.recorder.Tick(now))
 	l.guard.Look(now)
 	if l.phase < closing {
-		l.guard.KeepAgain(now)
+		l.guard.SaveAgain(now)
 	}
 	l.sensed(l.instrument.Reconnect(l.present()))
 	l.outages.watchOutage(now)

@@ -62,7 +62,7 @@ func (l *stepper) watchMove(now time.Time) {
 		}
 	}
 	if all {
-		l.settleActions(journal.Confirmed)
+		l.resolveActions(journal.Confirmed)
 		l.step.settle = max(l.step.settle, l.instrument.Unsettled())
 		l.step.shots.Settle(now.Add(l.step.settle))
 		l.enter(settling)
@@ -144,11 +144,11 @@ func (l *stepper) watchHoming(now time.Time) {
 			return
 		}
 		l.step.problem = problem
-		l.settleActions(journal.Failed)
+		l.resolveActions(journal.Failed)
 		l.event("warn", "home", "not at the setting that the run was to end at: "+problem)
 		break
 	}
-	l.settleActions(journal.Confirmed)
+	l.resolveActions(journal.Confirmed)
 	l.restAtEnd()
 }
 

@@ -194,12 +194,12 @@ func (l *parts) intendDose(d *instrument.Dose) {
 	}, intended)
 }
 
-// doseSettled records what became of a dose.
-func (l *parts) doseSettled(d instrument.DoseSettled) {
+// doseResolved records what became of a dose.
+func (l *parts) doseResolved(d instrument.DoseResolved) {
 	l.doseEnded()
 	at := l.stamp()
 	l.record("outcome of a dose", func(j *journal.Journal) error {
-		return j.Settle(d.Action, d.State, d.Readback, d.Message, at)
+		return j.Resolve(d.Action, d.State, d.Readback, d.Message, at)
 	}, reached("dose-settled"))
 }
 

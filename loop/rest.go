@@ -77,9 +77,9 @@ func (l *ending) intendRest(actions []journal.Action) {
 	}, nil)
 }
 
-// settleRest records what became of the way to rest: confirmed where every actuator of a
+// resolveRest records what became of the way to rest: confirmed where every actuator of a
 // device was.
-func (l *ending) settleRest() {
+func (l *ending) resolveRest() {
 	if l.way == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (l *ending) settleRest() {
 			if err := trouble[way.actions[done].Device]; err != nil {
 				state, message = journal.Unknown, err.Error()
 			}
-			if err := j.Settle(way.ids[done], state, nil, message, at); err != nil {
+			if err := j.Resolve(way.ids[done], state, nil, message, at); err != nil {
 				return err
 			}
 		}
@@ -119,7 +119,7 @@ func (l *ending) watchRest() {
 func (l *ending) rested() {
 	var unsafe []error
 	l.result.Rest = l.instrument.Rested()
-	l.settleRest()
+	l.resolveRest()
 	for _, r := range l.result.Rest {
 		if r.Err != nil {
 			unsafe = append(unsafe, fmt.Errorf("%s: %w", r.Variable, r.Err))
@@ -172,13 +172,13 @@ func (l *ending) endOfRecord() {
 		l.awaitJournal()
 	default:
 		l.settled = true
-		l.closeSettled()
+		l.closeSaved()
 	}
 }
 
-// closeSettled ends the run when the control state has been written too.
-func (l *ending) closeSettled() {
-	if l.phase == closing && l.settled && !l.guard.Keeping() {
+// closeSaved ends the run when the control state has been written too.
+func (l *ending) closeSaved() {
+	if l.phase == closing && l.settled && !l.guard.Saving() {
 		l.enter(closed)
 	}
 }

@@ -243,7 +243,7 @@ func TestResumeBringsToRestWhatAnotherSessionDrove(t *testing.T) {
 		}
 		if a.Kind == "shutdown" {
 			shutdowns = append(shutdowns, a.Values)
-			for _, s := range a.Settlements {
+			for _, s := range a.Resolutions {
 				became = append(became, s.State)
 			}
 		}

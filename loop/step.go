@@ -219,7 +219,7 @@ func (l *stepper) conclude(problem string) {
 	s.problem = problem
 	o := l.outcome()
 	observations := l.opt.Observations(plan.Concluded{Set: s.Set, Requested: s.Decision.Requested, Outcome: o, PerShot: s.PerShot, Shots: s.shots.Taken()})
-	l.settleActions(journal.Failed)
+	l.resolveActions(journal.Failed)
 	again := l.measuresAgain(&o)
 	l.book(o)
 	if l.phase != concluding {
@@ -285,7 +285,7 @@ func (l *stepper) abandonStep(why string) {
 	l.step.problem = why
 	o := l.outcome()
 	o.Valid = false
-	l.settleActions(journal.Unknown)
+	l.resolveActions(journal.Unknown)
 	l.event("info", journal.EventAbandoned, why)
 	l.people.broken(why)
 	l.book(o)
@@ -294,8 +294,8 @@ func (l *stepper) abandonStep(why string) {
 	}
 }
 
-// settleActions records what became of the step's actions, once.
-func (l *stepper) settleActions(state journal.ActionState) {
+// resolveActions records what became of the step's actions, once.
+func (l *stepper) resolveActions(state journal.ActionState) {
 	ids, at := l.step.actions, l.stamp()
 	if len(ids) == 0 {
 		return
@@ -304,7 +304,7 @@ func (l *stepper) settleActions(state journal.ActionState) {
 	problem := l.step.problem
 	l.record("outcome of an action", func(j *journal.Journal) error {
 		for ; len(ids) > 0; ids = ids[1:] {
-			if err := j.Settle(ids[0], state, nil, problem, at); err != nil {
+			if err := j.Resolve(ids[0], state, nil, problem, at); err != nil {
 				return err
 			}
 		}

@@ -33,8 +33,8 @@ func (l *Loop) sensed(events []any) {
 		case instrument.Broken:
 			l.guard.Fault(safety.RuleComms, e.Device)
 			l.fail(fmt.Errorf("%w: %w", ErrInstrument, e.Err))
-		case instrument.DoseSettled:
-			l.doseSettled(e)
+		case instrument.DoseResolved:
+			l.doseResolved(e)
 		case instrument.Said:
 			l.event(e.Level, e.Kind, e.Message)
 		case instrument.Closed:

@@ -11,17 +11,17 @@ const safeSettingsMax = 256
 // understood.
 const ViolationsMax = 3
 
-// SafeSettings is what a run has found to be safe by measuring: the settings whose steps broke
+// ProvenSettings is what a run has found to be safe by measuring: the settings whose steps broke
 // no constraint, and the one that it started from. It is advice inside the hard bounds:
 // it counts violations, and promises nothing. When it is full the oldest goes, except
 // the first.
-type SafeSettings struct {
+type ProvenSettings struct {
 	settings [][]float64
 	next     int
 }
 
 // Add remembers a setting; NaN marks a variable whose value is unknown.
-func (k *SafeSettings) Add(x []float64) {
+func (k *ProvenSettings) Add(x []float64) {
 	mine := make([]float64, len(x))
 	copy(mine, x)
 	if len(k.settings) < safeSettingsMax {
@@ -35,7 +35,7 @@ func (k *SafeSettings) Add(x []float64) {
 // Shrink brings x, in place, within reach (a fraction of each variable's span) of the
 // nearest setting that is known to be safe, and reports which variables that changed.
 // NaN is left alone, and nothing happens while nothing is known.
-func (k *SafeSettings) Shrink(x, span []float64, reach float64) (changed []bool) {
+func (k *ProvenSettings) Shrink(x, span []float64, reach float64) (changed []bool) {
 	changed = make([]bool, len(x))
 	var nearest []float64
 	best := math.Inf(1)

@@ -7,7 +7,7 @@ import (
 )
 
 func TestShrinkKeepsNearTheNearestSafeSetting(t *testing.T) {
-	var k SafeSettings
+	var k ProvenSettings
 	span, nan := []float64{10, 100}, math.NaN()
 	x := []float64{9, 90}
 	if c := k.Shrink(x, span, 0.1); slices.Contains(c, true) || x[0] != 9 {

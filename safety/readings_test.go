@@ -166,7 +166,7 @@ func TestDutyEdges(t *testing.T) {
 
 // TestSafeSettingsWhenFull: the oldest goes, except the first, in turn.
 func TestSafeSettingsWhenFull(t *testing.T) {
-	var k SafeSettings
+	var k ProvenSettings
 	for n := range safeSettingsMax + 2 {
 		x := []float64{float64(n)}
 		k.Add(x)
@@ -178,20 +178,20 @@ func TestSafeSettingsWhenFull(t *testing.T) {
 			t.Errorf("setting %d is brought to %v", n, x[0])
 		}
 	}
-	var one SafeSettings // nearest by its own span, not by the other's
+	var one ProvenSettings // nearest by its own span, not by the other's
 	one.Add([]float64{0, 0})
 	one.Add([]float64{8, 0})
 	x := []float64{5, 50}
 	if one.Shrink(x, []float64{1, 1000}, 0.1); x[0] != 7.9 {
 		t.Errorf("brought to %v, want near 8", x)
 	}
-	var two SafeSettings // of two as near, the one that was known first
+	var two ProvenSettings // of two as near, the one that was known first
 	two.Add([]float64{0})
 	two.Add([]float64{10})
 	if x := []float64{5}; two.Shrink(x, []float64{1}, 0.1) != nil && x[0] != 0.1 {
 		t.Errorf("brought to %v, want near 0", x[0])
 	}
-	if (&SafeSettings{}).Shrink([]float64{1}, []float64{1}, 1)[0] {
+	if (&ProvenSettings{}).Shrink([]float64{1}, []float64{1}, 1)[0] {
 		t.Error("brought near nothing")
 	}
 }

@@ -29,10 +29,10 @@ type Panel struct {
 	bell     chan struct{}
 	status   atomic.Pointer[Status]
 	pictures pictures
-	// memory is what a transport wants kept over a restart, unkept that it is newer than the
+	// memory is what a transport wants kept over a restart, unsaved that it is newer than the
 	// control state.
-	memory atomic.Pointer[controlstate.CommandMemory]
-	unkept atomic.Bool
+	memory  atomic.Pointer[controlstate.CommandMemory]
+	unsaved atomic.Bool
 	// over is closed when the run has ended.
 	over     chan struct{}
 	overOnce sync.Once
@@ -312,11 +312,11 @@ func (p *Panel) MakeReachable() { p.reachable.Store(true) }
 // without a control state forgets it.
 func (p *Panel) Remember(m *controlstate.CommandMemory) {
 	p.memory.Store(m)
-	p.unkept.Store(true)
+	p.unsaved.Store(true)
 }
 
-// TakeUnkept reports whether there is something to be kept, and forgets it.
-func (p *Panel) TakeUnkept() bool { return p != nil && p.unkept.Swap(false) }
+// TakeUnsaved reports whether there is something to be kept, and forgets it.
+func (p *Panel) TakeUnsaved() bool { return p != nil && p.unsaved.Swap(false) }
 
 // Remembered is what a transport wants kept, or else before.
 func (p *Panel) Remembered(before *controlstate.CommandMemory) *controlstate.CommandMemory {

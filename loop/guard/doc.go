@@ -1,11 +1,11 @@
-// Package guard is the safety layer's keeper: the only one that writes a safety.State.
+// Package guard is the safety layer's saver: the only one that writes a safety.State.
 //
 // It knows the limits and what holds now, and no device. In each tick it receives what the
 // instrument has to say and what the step wants, and says what may be done:
 //
 //	Hear(sensor, value, at) bool                  the only door for samples
 //	Tick(command, Told) Ruling                    safety.Output, whether the mode has turned
-//	Keep(), Handle(worker.Result)                 latches and doses made durable, on a lane of their own
+//	Save(), Handle(worker.Result)                 latches and doses made durable, on a lane of their own
 //
 // It decides whether a run may start (what an earlier one left latched, how often a machine
 // has started by itself), keeps the control state and looks whether its files are there,

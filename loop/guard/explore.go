@@ -11,7 +11,7 @@ import (
 // known are the settings known to be safe, violations the steps in a row that broke a
 // constraint.
 type known struct {
-	settings   safety.SafeSettings
+	settings   safety.ProvenSettings
 	violations int
 }
 

@@ -26,7 +26,7 @@ const lookEvery = time.Second
 
 // Look has the control state see, every second, whether its copies are still there.
 func (g *Guard) Look(now time.Time) {
-	k, f := &g.keeper, &g.keeper.files
+	k, f := &g.saver, &g.saver.files
 	if g.plan.Mode == plan.Simulate || k.file == nil || f.looking || !f.asked.IsZero() && now.Sub(f.asked) < lookEvery {
 		return
 	}

@@ -45,8 +45,8 @@ type Options struct {
 
 // Commands is what the transports remember of commands.
 type Commands interface {
-	// TakeUnkept reports whether there is something new to be kept.
-	TakeUnkept() bool
+	// TakeUnsaved reports whether there is something new to be kept.
+	TakeUnsaved() bool
 	// Remembered is what is to be kept, before being what was.
 	Remembered(before *controlstate.CommandMemory) *controlstate.CommandMemory
 }
@@ -66,7 +66,7 @@ type Guard struct {
 	news     news
 	commands []safety.Command
 	words    words
-	keeper   keeper
+	saver    saver
 	known    known
 	faults
 	tracing
@@ -76,7 +76,7 @@ type Guard struct {
 // New begins with what was latched and dosed before. It refuses a run while anything is
 // latched: a crash is no reset.
 func New(o Options, pool *worker.Pool) (*Guard, error) {
-	g := &Guard{opt: o, bounds: bounds{plan: o.Plan}, keeper: newKeeper(&o, pool), watchdog: newWatchdog(&o)}
+	g := &Guard{opt: o, bounds: bounds{plan: o.Plan}, saver: newSaver(&o, pool), watchdog: newWatchdog(&o)}
 	for i := range o.Plan.Variables {
 		g.began = append(g.began, g.Range(i))
 	}
@@ -156,7 +156,7 @@ func (g *Guard) Rehearse(t Told, commands ...safety.Command) (refused safety.Cau
 // inputs adds to the instrument's what the loop itself holds against the run.
 func (g *Guard) inputs(c safety.Command, t *Told) safety.Inputs {
 	in := t.Inputs
-	in.Command, in.Durable = c, g.keeper.durable
+	in.Command, in.Durable = c, g.saver.durable
 	found := g.found
 	g.foundOutside(&found, t)
 	g.unrecordable(&found)
@@ -172,7 +172,7 @@ func (g *Guard) unrecordable(c *safety.Causes) {
 }
 
 // Problem says why a run is held for the disk, "" where it is not.
-func (g *Guard) Problem() string { return cmp.Or(g.disk, g.keeper.problem()) }
+func (g *Guard) Problem() string { return cmp.Or(g.disk, g.saver.problem()) }
 
 // Ask queues a command of the loop's own; Next is what the safety layer is asked for in
 // this tick: a stop overtakes everything.

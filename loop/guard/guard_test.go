@@ -65,17 +65,17 @@ func TestTimeIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Keep()
+	g.Save()
 	first := file.State().Generation
 	for range 3600 {
 		clock.now = clock.now.Add(time.Second)
-		g.KeepTime(clock.now)
+		g.SaveTime(clock.now)
 		for _, r := range pool.Take() {
 			g.Handle(r.Value)
 		}
 	}
 	if n := file.State().Generation - first; n != 13 {
-		t.Errorf("written %d times, the first at the start, and %v apart for an hour", n, keepEvery)
+		t.Errorf("written %d times, the first at the start, and %v apart for an hour", n, saveEvery)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestStartsOfAnHour(t *testing.T) {
 	}
 }
 
-// TestControlFilesAreToldOnce: that they cannot be kept, and that they can again, once each;
+// TestControlFilesAreToldOnce: that they cannot be saved, and that they can again, once each;
 // files that are well are not told of.
 func TestControlFilesAreToldOnce(t *testing.T) {
 	var f controlFiles
@@ -116,12 +116,12 @@ func TestControlFilesAreToldOnce(t *testing.T) {
 			t.Errorf("look %d: held for %q", i, f.held)
 		}
 	}
-	k := keeper{opt: &Options{}}
+	k := saver{opt: &Options{}}
 	for i, c := range []struct {
 		err  error
 		said int
 	}{{nil, 0}, {errors.New("full"), 1}, {errors.New("full"), 0}, {nil, 1}, {nil, 0}} {
-		if events := k.took(kept{err: c.err}, true); len(events) != c.said {
+		if events := k.took(written{err: c.err}, true); len(events) != c.said {
 			t.Errorf("writing %d: %v, want %d", i, events, c.said)
 		}
 	}
@@ -130,32 +130,32 @@ func TestControlFilesAreToldOnce(t *testing.T) {
 // asked is a transport that wants something remembered.
 type asked struct{ *control.Panel }
 
-func (asked) TakeUnkept() bool { return true }
+func (asked) TakeUnsaved() bool { return true }
 
 // TestKeepingIsTrue: it lasts from the order to write until the disk has answered. What a
-// transport wants remembered is written keepSoon after the state before, not earlier.
+// transport wants remembered is written saveSoon after the state before, not earlier.
 func TestKeepingIsTrue(t *testing.T) {
 	file, clock, pool := stateFile(t, controlstate.State{}), &hands{noon}, worker.NewVirtual()
 	g, err := New(Options{Plan: &plan.Options{Mode: plan.Live, Tick: time.Second}, Start: noon, Clock: clock, Control: file, Commands: asked{}}, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Keep()
-	if !g.Keeping() || !g.Owes() {
+	g.Save()
+	if !g.Saving() || !g.Owes() {
 		t.Error("a state is being written")
 	}
 	for _, r := range pool.Take() {
 		g.Handle(r.Value)
 	}
-	if g.Keeping() || g.Owes() {
+	if g.Saving() || g.Owes() {
 		t.Error("it is written")
 	}
 	for _, c := range []struct {
 		after time.Duration
 		want  bool
-	}{{keepSoon - 1, false}, {keepSoon, true}} {
-		if g.KeepTime(noon.Add(c.after)); g.Keeping() != c.want {
-			t.Errorf("%v after the one before: writes %v", c.after, g.Keeping())
+	}{{saveSoon - 1, false}, {saveSoon, true}} {
+		if g.SaveTime(noon.Add(c.after)); g.Saving() != c.want {
+			t.Errorf("%v after the one before: writes %v", c.after, g.Saving())
 		}
 	}
 }

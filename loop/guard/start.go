@@ -49,7 +49,7 @@ func Away(m Machine, s controlstate.State) time.Duration { return m.since(&s) }
 
 // restore begins with what was latched and dosed before.
 func (g *Guard) restore() error {
-	k := &g.keeper
+	k := &g.saver
 	k.durable = safety.Undurable
 	if g.plan.Mode == plan.Shadow {
 		return nil
@@ -129,7 +129,7 @@ const startsWindow = time.Hour
 // countStart decides whether the run may begin by itself. A start that may is durable
 // before it acts: a process that dies at once is counted too.
 func (g *Guard) countStart(s controlstate.State) error {
-	k := &g.keeper
+	k := &g.saver
 	recent := s.Starts[:0:0]
 	for _, at := range s.Starts {
 		if g.base-at < startsWindow {
@@ -157,4 +157,4 @@ func (g *Guard) countStart(s controlstate.State) error {
 }
 
 // Waits says why the run stays still until a resume, "" if it does not.
-func (g *Guard) Waits() string { return g.keeper.waits }
+func (g *Guard) Waits() string { return g.saver.waits }

@@ -104,7 +104,7 @@ func (x *Instrument) goOn(p *Present, g *Dose) {
 		}
 	case !g.recorded:
 	case !p.Moving || p.Mode >= safety.Fallback || k.dead != nil:
-		x.settle(g, safety.DoseNotGiven, 0, fmt.Errorf("%w: the step ended first", drivers.ErrNotSent))
+		x.endDose(g, safety.DoseNotGiven, 0, fmt.Errorf("%w: the step ended first", drivers.ErrNotSent))
 	case p.Mode == safety.Run && k.ready() && !k.outage.out && !k.outage.spent:
 		x.give(g, k)
 	}
@@ -160,7 +160,7 @@ func (x *Instrument) gave(p *Present, w gave) {
 	}
 	x.all[g.variable].released = false
 	outcome, delivered := judgeDose(g.amount, w.reading.Values, x.plan.Variables[g.variable].Channel.Name, w.err)
-	x.settle(g, outcome, delivered, w.err)
+	x.endDose(g, outcome, delivered, w.err)
 }
 
 // judgeDose says what became of a dose by what its write returned. Only an error that
@@ -178,9 +178,9 @@ func judgeDose(amount float64, values map[string]float64, name string, err error
 	return safety.DoseUnknown, 0
 }
 
-// settle tells what became of a dose.
-func (x *Instrument) settle(g *Dose, outcome safety.DoseOutcome, delivered float64, why error) {
-	s := DoseSettled{Action: g.action, State: journal.Confirmed}
+// endDose tells what became of a dose.
+func (x *Instrument) endDose(g *Dose, outcome safety.DoseOutcome, delivered float64, why error) {
+	s := DoseResolved{Action: g.action, State: journal.Confirmed}
 	switch outcome {
 	case safety.DoseGiven:
 		s.Readback = map[string]float64{x.plan.Variables[g.variable].Channel.Name: delivered}

@@ -36,8 +36,8 @@ type (
 		Device int
 		Err    error
 	}
-	// DoseSettled: what became of a dose, whose intent is an action of the journal.
-	DoseSettled struct {
+	// DoseResolved: what became of a dose, whose intent is an action of the journal.
+	DoseResolved struct {
 		Action   int64
 		State    journal.ActionState
 		Readback map[string]float64

@@ -112,8 +112,8 @@ func (l *actionLoader) addState(c *store.Cells) {
 	if !ok || c.Int("n") != 1+len(l.readbacks[i]) {
 		return // a gap leaves readbacks behind, or channels, or Verify to say so
 	}
-	l.actions[i].Settlements = append(l.actions[i].Settlements,
-		Settlement{State: ActionState(c.Text("state")), Message: c.Text("message"), At: stampOf(c)})
+	l.actions[i].Resolutions = append(l.actions[i].Resolutions,
+		Resolution{State: ActionState(c.Text("state")), Message: c.Text("message"), At: stampOf(c)})
 	l.readbacks[i] = append(l.readbacks[i], c.Int("readbacks"))
 }
 
@@ -124,7 +124,7 @@ func (l *actionLoader) addReadback(c *store.Cells) {
 		return
 	}
 	l.readbacks[i][n]--
-	s := &l.actions[i].Settlements[n]
+	s := &l.actions[i].Resolutions[n]
 	if s.Readback == nil {
 		s.Readback = map[string]float64{}
 	}

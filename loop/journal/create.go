@@ -147,9 +147,6 @@ func define(w *writer, run Run, s Session) error {
 		if err := w.exec(schema.View(schema.Version, run.variableNames())); err != nil {
 			return err
 		}
-		if err := w.prepare(); err != nil {
-			return err
-		}
 		w.salt = schema.SaltOf(schema.Version, fmt.Sprint(schema.Text(run.ID)))
 		if err := w.insert(runRows(run, s)); err != nil {
 			return err
@@ -172,9 +169,6 @@ func extend(w *writer, from int) error {
 			if err := w.exec(def.SQL); err != nil {
 				return err
 			}
-		}
-		if err := w.prepare(); err != nil {
-			return err
 		}
 		sessions, err := w.count("session")
 		if err != nil {

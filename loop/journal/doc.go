@@ -14,8 +14,8 @@
 // A run is written by one or more sessions, processes one after the other. A step
 // begins with a decision and ends with an outcome; between them lie actions on
 // the instrument and shots. An action is recorded before it is carried out (the
-// intent) and settled when more is known: sent, then confirmed or failed. An
-// action that was never settled may or may not have reached the instrument. An
+// intent) and resolved when more is known: sent, then confirmed or failed. An
+// action that was never resolved may or may not have reached the instrument. An
 // event is a line of the run's story; a finished run has a result, and then no
 // more records, unless it goes on: see Options.Continue.
 //

@@ -61,7 +61,7 @@ func record(path string, run journal.Run) error {
 		return err
 	}
 	// Here the heater is set.
-	if err := j.Settle(id, journal.Confirmed, map[string]float64{"power": 99.5}, "", journal.Stamp{}); err != nil {
+	if err := j.Resolve(id, journal.Confirmed, map[string]float64{"power": 99.5}, "", journal.Stamp{}); err != nil {
 		return err
 	}
 	if err := j.Shoot([]journal.Shot{{Step: 1, Objective: 1.25, X: []float64{99.5, 40.5}}}); err != nil {

@@ -20,7 +20,7 @@ func performed(r *Reader) (n int, err error) {
 		}
 		n += 1 + len(shots)/2 + len(actions)
 		for _, a := range actions {
-			n += len(a.Settlements)
+			n += len(a.Resolutions)
 		}
 		if s.Concluded {
 			n++

@@ -151,14 +151,14 @@ func (j *Journal) Intend(a Action) (id int64, err error) {
 	return id, nil
 }
 
-// Settle records what became of the action id; an action may be settled more
+// Resolve records what became of the action id; an action may be resolved more
 // than once, as sent and then as confirmed. readback may be nil.
-func (j *Journal) Settle(id int64, s ActionState, readback map[string]float64, message string, at Stamp) error {
+func (j *Journal) Resolve(id int64, s ActionState, readback map[string]float64, message string, at Stamp) error {
 	if err := j.writable(); err != nil {
 		return err
 	}
 	if id < 1 || id > j.actions {
-		return j.refuse("there is no action %d to settle, the last is %d", id, j.actions)
+		return j.refuse("there is no action %d to resolve, the last is %d", id, j.actions)
 	}
 	if !slices.Contains([]ActionState{Sent, Confirmed, Failed, Unknown}, s) {
 		return j.refuse("action %d cannot become %q; an action is sent, confirmed, failed or unknown", id, s)

@@ -66,7 +66,7 @@ func TestRoundTrip(t *testing.T) {
 	wantAction := []ActionRecord{{ID: 7,
 		Action: Action{Step: 7, Device: "heater", Kind: "move", Values: map[string]float64{"I": 7. / 3, "T": 21},
 			Release: []string{"fan"}, At: journaltest.After(49 * time.Second)},
-		Settlements: []Settlement{{State: Sent, At: journaltest.After(50 * time.Second)},
+		Resolutions: []Resolution{{State: Sent, At: journaltest.After(50 * time.Second)},
 			{State: Confirmed, Readback: map[string]float64{"I": 7./3 + 0.001, "T": journaltest.NaN}, Message: "no answer from T", At: journaltest.After(51 * time.Second)}}}}
 	if fmt.Sprintf("%+v", actions) != fmt.Sprintf("%+v", wantAction) {
 		t.Errorf("actions\n got %+v\nwant %+v", actions, wantAction)
@@ -163,8 +163,8 @@ func TestRefusals(t *testing.T) {
 		{j.Shoot([]Shot{{Step: 3, X: two, Sensors: sensors}, {Step: 3, X: two, Sensors: sensors}}), "UNIQUE"},
 		{intend(journaltest.NaN), `would send NaN to channel "I" of "heater"; only finite values are sent`},
 		{intend(math.Inf(1)), "would send +Inf"},
-		{j.Settle(99, Sent, nil, "", Stamp{}), "there is no action 99 to settle, the last is 2"},
-		{j.Settle(1, "maybe", nil, "", Stamp{}), `action 1 cannot become "maybe"`},
+		{j.Resolve(99, Sent, nil, "", Stamp{}), "there is no action 99 to resolve, the last is 2"},
+		{j.Resolve(1, "maybe", nil, "", Stamp{}), `action 1 cannot become "maybe"`},
 		{j.Log(Event{Level: "loud"}), `an event cannot have level "loud"`},
 		{j.Finish("x", []byte("{"), Stamp{}), "the result is no JSON document"},
 	}

@@ -211,8 +211,8 @@ type Step struct {
 	Session int
 }
 
-// Settlement is what became known of an action at one instant.
-type Settlement struct {
+// Resolution is what became known of an action at one instant.
+type Resolution struct {
 	State ActionState
 	// Readback by channel, in the channel's unit; NaN where none was had.
 	Readback map[string]float64
@@ -221,11 +221,11 @@ type Settlement struct {
 }
 
 // ActionRecord is an action with what became of it, oldest first. An action
-// without a settlement may or may not have reached the instrument.
+// without a resolution may or may not have reached the instrument.
 type ActionRecord struct {
 	ID int64
 	Action
-	Settlements []Settlement
+	Resolutions []Resolution
 }
 
 // Result is the end of a run.

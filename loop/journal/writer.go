@@ -42,29 +42,23 @@ func connect(path string, a store.Access) (*writer, error) {
 	return &writer{db: db, conn: conn, inserts: map[string]*sql.Stmt{}}, nil
 }
 
-// resume finds out how the file's checksums are made, and makes the insertions.
+// resume finds out how the file's checksums are made.
 func (w *writer) resume() (err error) {
-	if w.salt, err = store.LoadSalt(w.conn); err != nil {
-		return err
-	}
-	return w.prepare()
+	w.salt, err = store.LoadSalt(w.conn)
+	return err
 }
 
-// prepare makes the insertions that are not made yet; the tables must be there.
-func (w *writer) prepare() error {
-	for _, def := range schema.Definitions(schema.Version) {
-		if w.inserts[def.Table] != nil {
-			continue
-		}
-		t, err := schema.Describe(w.conn, def.Table)
-		if err != nil {
-			return err
-		}
-		if w.inserts[def.Table], err = w.conn.PrepareContext(context.Background(), t.InsertSQL()); err != nil {
-			return err
-		}
+// insertion is the prepared one of a table, made when its first row comes: to prepare all of
+// them costs more than most runs' beginnings write.
+func (w *writer) insertion(table string, columns int) (*sql.Stmt, error) {
+	if s := w.inserts[table]; s != nil {
+		return s, nil
 	}
-	return nil
+	s, err := w.conn.PrepareContext(context.Background(), schema.InsertSQL(table, columns))
+	if err == nil {
+		w.inserts[table] = s
+	}
+	return s, err
 }
 
 // count counts rows of the file.
@@ -110,7 +104,11 @@ func (w *writer) insert(rows []row) error {
 			return err
 		}
 		w.scratch = scratch
-		if _, err := w.inserts[r.table].ExecContext(context.Background(), append(r.values, schema.Integer(sum))...); err != nil {
+		s, err := w.insertion(r.table, len(r.values)+1)
+		if err == nil {
+			_, err = s.ExecContext(context.Background(), append(r.values, schema.Integer(sum))...)
+		}
+		if err != nil {
 			return fmt.Errorf("table %s: %w", r.table, err)
 		}
 	}

@@ -105,7 +105,7 @@ func (e *engine) advance(ctx context.Context, step int) error {
 		return err
 	}
 	e.failedFits = errors.Join(e.failedFits, failed)
-	if err := e.reportFit(e.model.TakeFit(ctx, step)); err != nil {
+	if err := e.reportFit(e.model.AwaitFit(ctx, step)); err != nil {
 		return err
 	}
 	if err := e.watchForJump(); err != nil {

@@ -272,7 +272,7 @@ func (r *Recorder) Problem() string {
 	case r.slow:
 		return fmt.Sprintf("a record takes longer than %v", slowRecord)
 	case r.space.short:
-		return r.space.words(r.opt.MinFree)
+		return r.space.text(r.opt.MinFree)
 	}
 	return ""
 }

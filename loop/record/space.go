@@ -55,7 +55,7 @@ func (s *space) take(f free, least uint64) []any {
 	switch wasShort, wasLow := s.short, s.low; {
 	case f.bytes < least && !wasShort:
 		s.short, s.low = true, true
-		return []any{Said{"error", s.words(least) + ": the run is held until there is more"}}
+		return []any{Said{"error", s.text(least) + ": the run is held until there is more"}}
 	case f.bytes >= least && wasShort:
 		s.short = false
 		return []any{Said{"info", fmt.Sprintf("%s are free on the disk again", megabytes(f.bytes))}}
@@ -68,7 +68,7 @@ func (s *space) take(f free, least uint64) []any {
 	return nil
 }
 
-func (s *space) words(least uint64) string {
+func (s *space) text(least uint64) string {
 	return fmt.Sprintf("%s are free on the disk of the journal, less than min_free = %s", megabytes(s.bytes), megabytes(least))
 }
 

@@ -288,7 +288,7 @@ func (v *witness) settled(r *journal.Reader) {
 		if _, ok := given[name]; a.Kind != "dose" || !ok {
 			continue
 		}
-		for _, s := range a.Settlements {
+		for _, s := range a.Resolutions {
 			if s.State == journal.Failed {
 				v.violation("dose %q was given and is recorded as not given: %s", name, s.Message)
 			}

@@ -77,13 +77,13 @@ func (v *witness) actions(r *journal.Reader) {
 			return
 		}
 		ends := 0
-		for _, s := range a.Settlements {
+		for _, s := range a.Resolutions {
 			if s.State != journal.Sent {
 				ends++
 			}
 		}
 		if ends > 1 {
-			v.violation("action %d of step %d has %d ends: %+v", a.ID, a.Step, ends, a.Settlements)
+			v.violation("action %d of step %d has %d ends: %+v", a.ID, a.Step, ends, a.Resolutions)
 		}
 	}
 }

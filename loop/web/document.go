@@ -265,8 +265,8 @@ func (d *Document) addRecorded(s Source) error {
 			return err
 		}
 		state := journal.Unknown
-		if n := len(a.Settlements); n > 0 {
-			state = a.Settlements[n-1].State
+		if n := len(a.Resolutions); n > 0 {
+			state = a.Resolutions[n-1].State
 		}
 		d.Actions[string(state)]++
 		doses.add(a)

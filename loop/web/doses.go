@@ -71,7 +71,7 @@ func (b *doseCounter) add(a journal.ActionRecord) {
 			continue
 		}
 		p, state := &b.parts[i], journal.Unknown
-		for _, s := range a.Settlements {
+		for _, s := range a.Resolutions {
 			amount, state = max(amount, s.Readback[channel]), s.State
 		}
 		if state == journal.Failed {

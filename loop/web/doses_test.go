@@ -16,12 +16,12 @@ func TestDoses(t *testing.T) {
 		{Name: "nutrient", Unit: "mL", Dose: true, Channel: plan.Channel{Device: 1, Name: "dose"}}, {Name: "acid", Unit: "mL", Dose: true, Channel: plan.Channel{Device: 2, Name: "dose"}}}}
 	o.Safety.Doses = []safety.DoseLimits{{Variable: 1, PerDose: 12, Run: 600}, {Variable: 2}}
 	book := newDoseCounter(&o, []string{"bench", "pump_n", "pump_a"})
-	dose := func(device string, amount float64, settled ...journal.Settlement) {
-		book.add(journal.ActionRecord{Action: journal.Action{Device: device, Kind: "dose", Values: map[string]float64{"dose": amount}}, Settlements: settled})
+	dose := func(device string, amount float64, settled ...journal.Resolution) {
+		book.add(journal.ActionRecord{Action: journal.Action{Device: device, Kind: "dose", Values: map[string]float64{"dose": amount}}, Resolutions: settled})
 	}
-	sent, failed, unknown := journal.Settlement{State: journal.Sent}, journal.Settlement{State: journal.Failed}, journal.Settlement{State: journal.Unknown}
-	gave := func(amount float64) journal.Settlement {
-		return journal.Settlement{State: journal.Confirmed, Readback: map[string]float64{"dose": amount}}
+	sent, failed, unknown := journal.Resolution{State: journal.Sent}, journal.Resolution{State: journal.Failed}, journal.Resolution{State: journal.Unknown}
+	gave := func(amount float64) journal.Resolution {
+		return journal.Resolution{State: journal.Confirmed, Readback: map[string]float64{"dose": amount}}
 	}
 	dose("pump_n", 2, sent, gave(2))
 	dose("pump_n", 3, sent, gave(3.5))

@@ -87,7 +87,7 @@ func labJournal(t *testing.T, steps int) *journal.Reader {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.Settle(id, journal.Confirmed, nil, "", labStamp(n)); err != nil {
+		if err := j.Resolve(id, journal.Confirmed, nil, "", labStamp(n)); err != nil {
 			t.Fatal(err)
 		}
 		if err := j.Conclude(o); err != nil {

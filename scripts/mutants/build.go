@@ -29,7 +29,7 @@ type room struct {
 // rooms are those that decide whether, when or what is written.
 var rooms = []room{
 	{"safety", nil, []string{"safety", "loop"}},
-	{"loop/guard", []string{"commands.go", "explore.go", "files.go", "guard.go", "keeper.go", "limits.go", "outside.go", "start.go", "watchdog.go"},
+	{"loop/guard", []string{"commands.go", "explore.go", "files.go", "guard.go", "saver.go", "limits.go", "outside.go", "start.go", "watchdog.go"},
 		[]string{"loop/guard", "loop"}},
 	{"loop/instrument", []string{"actuator.go", "apply.go", "dose.go", "halt.go", "instrument.go", "link.go", "makesafe.go", "readings.go", "reconnect.go", "rest.go"},
 		[]string{"loop/instrument", "loop"}},

@@ -44,7 +44,7 @@ func (c *Check) printHead(t *tabwriter.Writer) {
 	fmt.Fprintf(t, "objective\t%s\n", c.Objective)
 	fmt.Fprintf(t, "policy\t%s\n", c.Policy)
 	fmt.Fprintf(t, "model\t%s\n", c.Model)
-	fmt.Fprintf(t, "decision\t%s\n", c.timed.Words())
+	fmt.Fprintf(t, "decision\t%s\n", c.timed.Text())
 	if c.Candidates > 0 {
 		fmt.Fprintf(t, "domain\t%d candidates\n", c.Candidates)
 	}

@@ -25,8 +25,8 @@ type DecisionTime struct {
 // Cut says whether the deadline cuts such a decision.
 func (d *DecisionTime) Cut() bool { return d.Took > d.Deadline }
 
-// Words say what a decision takes.
-func (d *DecisionTime) Words() string {
+// Text says what a decision takes.
+func (d *DecisionTime) Text() string {
 	took := "about " + show.Duration(rounded(d.Took))
 	if !d.Complete {
 		took = "more than " + show.Duration(rounded(d.Took))

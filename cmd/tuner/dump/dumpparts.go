@@ -113,8 +113,8 @@ func (d *Collector) story() {
 			break
 		}
 		state := "nobody knows"
-		if n := len(a.Settlements); n > 0 {
-			state = string(a.Settlements[n-1].State)
+		if n := len(a.Resolutions); n > 0 {
+			state = string(a.Resolutions[n-1].State)
 		}
 		doc.Counts.Actions[a.Kind+" "+state]++
 		doc.Actions = newest(append(doc.Actions, export.NewActionLine(a)), d.Last)

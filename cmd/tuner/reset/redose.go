@@ -115,8 +115,8 @@ func (r Request) fromJournal(s *controlstate.State, now time.Time) (err error) {
 
 // notGiven says that it is certain that a dose was not given.
 func notGiven(a journal.ActionRecord) bool {
-	n := len(a.Settlements)
-	return n > 0 && a.Settlements[n-1].State == journal.Failed
+	n := len(a.Resolutions)
+	return n > 0 && a.Resolutions[n-1].State == journal.Failed
 }
 
 // bookAction books one dose of the journal, as long ago as the wall clock says; one from
@@ -128,7 +128,7 @@ func bookAction(a journal.ActionRecord, byChannel map[string]string, s *controls
 		if !known {
 			continue
 		}
-		for _, settled := range a.Settlements {
+		for _, settled := range a.Resolutions {
 			amount = max(amount, settled.Readback[channel])
 		}
 		dose := s.Doses[name]

@@ -81,7 +81,7 @@ func refuseLostJournal(path string) error {
 	if err != nil {
 		return nil // opening it reports that
 	}
-	tells := controlTells(s)
+	tells := controlText(s)
 	if tells == "" {
 		return nil
 	}
@@ -90,8 +90,8 @@ func refuseLostJournal(path string) error {
 		Hint:   "put the journal back with its -wal, or begin a new run with --new; what is latched and dosed stays so"}
 }
 
-// controlTells says what a control state has of a run before, "" if nothing.
-func controlTells(s controlstate.State) string {
+// controlText says what a control state has of a run before, "" if nothing.
+func controlText(s controlstate.State) string {
 	var tells []string
 	if s.Underway {
 		tells = append(tells, "a run that was not finished")

@@ -218,9 +218,9 @@ func webTLS(c *configs.Web, base string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// words say where the page is. The link with the token is for a person's terminal; what may
+// text say where the page is. The link with the token is for a person's terminal; what may
 // end up in a log names the file that has it.
-func (d *doors) words(terminal bool) string {
+func (d *doors) text(terminal bool) string {
 	switch {
 	case d.link == nil:
 		return d.address

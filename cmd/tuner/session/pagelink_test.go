@@ -50,10 +50,10 @@ func TestPageLink(t *testing.T) {
 	}
 	fourth := link(5)
 	d := doors{address: "http://127.0.0.1:1/", link: fourth}
-	if got := d.words(true); got != "http://127.0.0.1:1/#token="+fourth.token {
+	if got := d.text(true); got != "http://127.0.0.1:1/#token="+fourth.token {
 		t.Errorf("on a terminal: %s", got)
 	}
-	if got := d.words(false); strings.Contains(got, fourth.token) || !strings.Contains(got, path) {
+	if got := d.text(false); strings.Contains(got, fourth.token) || !strings.Contains(got, path) {
 		t.Errorf("in a log: %s", got)
 	}
 	if err := fourth.remove(); err != nil {

@@ -122,7 +122,7 @@ func (s *session) play(ctx context.Context) error {
 	}
 	if s.Setup.Config.Web != nil && doors != nil {
 		s.panel.MakeReachable()
-		s.tell.Say("tuner: dashboard at %s", doors.words(s.Env.IsTerminal(s.Env.Stderr)))
+		s.tell.Say("tuner: dashboard at %s", doors.text(s.Env.IsTerminal(s.Env.Stderr)))
 	}
 	doors.start(ctx)
 	f := outcome.Finale{Tally: &s.tally, Levels: s.Env.SparkLevels()}

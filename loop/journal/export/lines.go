@@ -167,7 +167,7 @@ func NewEventLine(e journal.Event) EventLine {
 func NewActionLine(x journal.ActionRecord) ActionLine {
 	line := ActionLine{Type: "action", ID: x.ID, N: x.Step, Device: x.Device, Kind: x.Kind, Values: numbers(x.Values), Release: x.Release,
 		States: []ActionStateLine{}, When: newWhen(0, x.At)}
-	for _, s := range x.Settlements {
+	for _, s := range x.Resolutions {
 		line.States = append(line.States, ActionStateLine{string(s.State), numbers(s.Readback), s.Message, newWhen(0, s.At)})
 	}
 	return line

@@ -52,9 +52,9 @@ func Perform(j *journal.Journal, i int) error {
 			Values: map[string]float64{"I": v / 3, "T": 20 + v/7}, Release: []string{"fan"}, At: now})
 		return err
 	case 2:
-		return j.Settle(int64(step), journal.Sent, nil, "", now)
+		return j.Resolve(int64(step), journal.Sent, nil, "", now)
 	case 3:
-		return j.Settle(int64(step), journal.Confirmed, map[string]float64{"I": v/3 + 0.001, "T": NaN}, "no answer from T", now)
+		return j.Resolve(int64(step), journal.Confirmed, map[string]float64{"I": v/3 + 0.001, "T": NaN}, "no answer from T", now)
 	case 4, 5:
 		n := i%OpsPerStep - 4
 		return j.Shoot([]journal.Shot{

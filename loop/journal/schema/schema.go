@@ -108,9 +108,9 @@ func Describe(q Querier, name string) (*Table, error) {
 	return t, rows.Err()
 }
 
-// InsertSQL inserts one row.
-func (t *Table) InsertSQL() string {
-	return fmt.Sprintf("INSERT INTO %s VALUES (?%s)", t.Name, strings.Repeat(", ?", len(t.Columns)-1))
+// InsertSQL inserts one row into a table of so many columns.
+func InsertSQL(table string, columns int) string {
+	return fmt.Sprintf("INSERT INTO %s VALUES (?%s)", table, strings.Repeat(", ?", columns-1))
 }
 
 // SelectSQL reads rows in the order of the primary key; where may be empty.

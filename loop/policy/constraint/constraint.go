@@ -84,7 +84,7 @@ func (c *Constraint) observe(reading float64, r model.Row) {
 // that fits begin at once. failed reports a fit without a result, which leaves
 // things as they are.
 func (c *Constraint) advance(ctx context.Context, step int, begun bool) (failed, err error) {
-	told, err := c.Model.TakeFit(ctx, step)
+	told, err := c.Model.AwaitFit(ctx, step)
 	if err == nil && begun && c.hasData() {
 		var second *model.Fit
 		if second, err = c.Model.LaunchFit(ctx, step); second != nil {

@@ -4,9 +4,9 @@ import (
 	"context"
 )
 
-// TakeFit puts the pending fit in force if it is due and reports it; nil: there was
+// AwaitFit puts the pending fit in force if it is due and reports it; nil: there was
 // none. A fit that failed leaves things as they are.
-func (m *Model) TakeFit(ctx context.Context, step int) (*Fit, error) {
+func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 	p, err := m.Refits.join(ctx, step)
 	if err != nil || p == nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (m *Model) LaunchFit(ctx context.Context, step int) (*Fit, error) {
 		return nil, nil
 	}
 	m.Refits.launch(m.Task(step))
-	return m.TakeFit(ctx, step)
+	return m.AwaitFit(ctx, step)
 }
 
 // StartFit lets the fit that was launched at this boundary run in the background.

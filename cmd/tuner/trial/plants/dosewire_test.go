@@ -75,8 +75,8 @@ func checkFeed(t *testing.T, dir string) {
 			for _, x := range a.Values {
 				given += x
 			}
-			if n := len(a.Settlements); n != 1 || a.Settlements[0].State != journal.Confirmed || len(a.Settlements[0].Readback) != 1 {
-				t.Errorf("dose %d: %+v", a.ID, a.Settlements)
+			if n := len(a.Resolutions); n != 1 || a.Resolutions[0].State != journal.Confirmed || len(a.Resolutions[0].Readback) != 1 {
+				t.Errorf("dose %d: %+v", a.ID, a.Resolutions)
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func secretive(t *testing.T, dir string) string {
 	}
 	x := []float64{1}
 	for _, err := range []error{
-		j.Settle(id, journal.Failed, nil, "login with env-swordfish failed", journal.Stamp{}),
+		j.Resolve(id, journal.Failed, nil, "login with env-swordfish failed", journal.Stamp{}),
 		j.Decide(journal.Decision{Step: 1, Requested: x, Applied: x, Why: `{"token":"json-plugh"}`}),
 		j.Conclude(journal.Outcome{Step: 1, X: x, Mean: math.NaN(), Variance: math.NaN(), StandardError: math.NaN(), Problem: "password=plain-hunter2 refused"}),
 		j.Close(),

@@ -35,7 +35,7 @@ func dosed(t *testing.T, path string, now time.Time, doses []recorded) {
 		at := journal.Stamp{Wall: now.Add(-d.ago)}
 		id, err := j.Intend(journal.Action{Device: "pumps", Kind: d.kind, Values: map[string]float64{d.channel: d.amount}, At: at})
 		if err == nil && d.state != "" {
-			err = j.Settle(id, d.state, d.readback, "", at)
+			err = j.Resolve(id, d.state, d.readback, "", at)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -11,17 +11,17 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// keeper makes latches and doses durable.
-type keeper struct {
+// saver makes latches and doses durable.
+type saver struct {
 	opt  *Options
 	pool *worker.Pool
 	file *controlstate.File
 	// durable is the newest generation of the safety layer's state that is; failed says that
-	// one could not be kept. keeping says that one is being written, next that a newer one
+	// one could not be saved. saving says that one is being written, next that a newer one
 	// waits.
-	durable       uint64
-	failed        bool
-	keeping, next bool
+	durable      uint64
+	failed       bool
+	saving, next bool
 	// marked says that what is latched has been marked ahead of its state, marks how often
 	// that was done.
 	marked bool
@@ -33,19 +33,19 @@ type keeper struct {
 	// underway says that the run has made a step.
 	underway bool
 	// starts are the times of this hour's automatic starts; waits says why the run
-	// stays still until resume, "" if it does not; kept is when the state was last written.
-	starts []time.Duration
-	waits  string
-	kept   time.Time
-	files  controlFiles
+	// stays still until resume, "" if it does not; savedAt is when the state was last written.
+	starts  []time.Duration
+	waits   string
+	savedAt time.Time
+	files   controlFiles
 }
 
-func newKeeper(o *Options, pool *worker.Pool) keeper {
-	return keeper{opt: o, pool: pool, file: o.Control}
+func newSaver(o *Options, pool *worker.Pool) saver {
+	return saver{opt: o, pool: pool, file: o.Control}
 }
 
 // problem says why a run is held for the control state, "" where it is not.
-func (k *keeper) problem() string {
+func (k *saver) problem() string {
 	switch {
 	case k.files.held != "":
 		return k.files.held
@@ -55,18 +55,18 @@ func (k *keeper) problem() string {
 	return ""
 }
 
-// What the keeper tells of beside Said.
+// What the saver tells of beside Said.
 type (
-	// Unkept: the control state cannot be kept, and that is not waited for.
-	Unkept struct{ Err error }
-	// Settled: nothing is being written.
-	Settled struct{}
+	// Unsaved: the control state cannot be saved, and that is not waited for.
+	Unsaved struct{ Err error }
+	// Saved: nothing is being written.
+	Saved struct{}
 )
 
 // What jobs on the lanes of the control state bring.
 type (
-	// kept is what became of a state.
-	kept struct {
+	// written is what became of a state.
+	written struct {
 		generation uint64
 		err        error
 	}
@@ -74,34 +74,34 @@ type (
 	ahead struct{ err error }
 )
 
-// Keep makes latches and doses durable, on a lane of its own: a slow journal does
+// Save makes latches and doses durable, on a lane of its own: a slow journal does
 // not hold it up. Output that must wait for it waits in the safety layer. While one state
 // is being written the next one waits, and is the newest then: a disk that hangs has one
 // state, not a queue of them.
-func (g *Guard) Keep() {
-	if g.keeper.file == nil {
+func (g *Guard) Save() {
+	if g.saver.file == nil {
 		return
 	}
 	saved := g.state.Save()
-	g.keeper.keep(g.controlState(saved), saved.Generation)
+	g.saver.write(g.controlState(saved), saved.Generation)
 }
 
-// keep writes a state of the given generation.
-func (k *keeper) keep(state controlstate.State, generation uint64) {
-	k.kept = k.opt.Clock.Now()
+// write writes a state of the given generation.
+func (k *saver) write(state controlstate.State, generation uint64) {
+	k.savedAt = k.opt.Clock.Now()
 	k.markLatch(&state)
-	if k.next = k.keeping; k.next {
+	if k.next = k.saving; k.next {
 		return
 	}
-	k.keeping = true
+	k.saving = true
 	k.failpoint("control-changed")
 	k.pool.Post(k.opt.Lane, func() any {
-		return kept{generation, k.onDisk("control state", func() error { return k.file.Write(state) })}
+		return written{generation, k.onDisk("control state", func() error { return k.file.Write(state) })}
 	})
 }
 
 // onDisk writes, on a lane.
-func (k *keeper) onDisk(what string, write func() error) error {
+func (k *saver) onDisk(what string, write func() error) error {
 	if k.opt.Disk == nil {
 		return write()
 	}
@@ -111,8 +111,8 @@ func (k *keeper) onDisk(what string, write func() error) error {
 	return err
 }
 
-// failpoint tells a test where the keeper is.
-func (k *keeper) failpoint(name string) {
+// failpoint tells a test where the saver is.
+func (k *saver) failpoint(name string) {
 	if k.opt.Failpoint != nil {
 		k.opt.Failpoint(name)
 	}
@@ -121,26 +121,26 @@ func (k *keeper) failpoint(name string) {
 // Handle takes in what a job has brought. It reports false where that is not of a guard.
 func (g *Guard) Handle(result any) (events []any, mine bool) {
 	switch r := result.(type) {
-	case kept:
-		events = g.keeper.took(r, g.plan.Outages.Wait)
-		if g.keeper.next {
-			g.Keep()
+	case written:
+		events = g.saver.took(r, g.plan.Outages.Wait)
+		if g.saver.next {
+			g.Save()
 		}
-		return append(events, Settled{}), true
+		return append(events, Saved{}), true
 	case ahead:
 		if r.err != nil {
 			events = append(events, Said{"error", journal.EventDisk, r.err.Error()})
 		}
 		return events, true
 	case seen:
-		return g.keeper.files.saw(r), true
+		return g.saver.files.saw(r), true
 	}
 	return nil, false
 }
 
 // took takes in what became of a state; wait says that a disk that fails is waited for.
-func (k *keeper) took(r kept, wait bool) (events []any) {
-	k.keeping = false
+func (k *saver) took(r written, wait bool) (events []any) {
+	k.saving = false
 	switch {
 	case r.err == nil:
 		k.durable = max(k.durable, r.generation)
@@ -150,7 +150,7 @@ func (k *keeper) took(r kept, wait bool) (events []any) {
 		}
 		k.failpoint("control-durable")
 	case !wait:
-		events = append(events, Unkept{r.err})
+		events = append(events, Unsaved{r.err})
 	case !k.failed:
 		k.failed = true
 		events = append(events, Said{"error", journal.EventDisk, r.err.Error()})
@@ -158,25 +158,25 @@ func (k *keeper) took(r kept, wait bool) (events []any) {
 	return events
 }
 
-// Keeping says that a state is being written, Owes that the newest one is not durable.
-func (g *Guard) Keeping() bool { return g.keeper.keeping }
-func (g *Guard) Owes() bool    { return g.keeper.keeping || g.keeper.failed }
+// Saving says that a state is being written, Owes that the newest one is not durable.
+func (g *Guard) Saving() bool { return g.saver.saving }
+func (g *Guard) Owes() bool   { return g.saver.saving || g.saver.failed }
 
 // MarkUnderway has the control state say once in a process that there is a run with a step:
 // a start that finds no journal then knows that there was one.
 func (g *Guard) MarkUnderway() {
-	if !g.keeper.underway {
-		g.keeper.underway = true
-		g.Keep()
+	if !g.saver.underway {
+		g.saver.underway = true
+		g.Save()
 	}
 }
 
 // Underway says that the run has made a step already.
-func (g *Guard) Underway() { g.keeper.underway = true }
+func (g *Guard) Underway() { g.saver.underway = true }
 
 // markLatch notes at once that something is latched, on a lane that nothing else waits in:
 // a disk that is slow may take longer with the state than the process lives.
-func (k *keeper) markLatch(state *controlstate.State) {
+func (k *saver) markLatch(state *controlstate.State) {
 	latched := len(state.Latched) > 0
 	if latched && !k.marked {
 		k.marks++
@@ -186,36 +186,36 @@ func (k *keeper) markLatch(state *controlstate.State) {
 	k.marked, state.Marks = latched, k.marks
 }
 
-// keepEvery is how often the control state is written though nothing in it has changed:
+// saveEvery is how often the control state is written though nothing in it has changed:
 // its time is what doses and starts grow old by. Not more often: a card wears. Not less:
 // after a crash that time is lost, and budgets and starts count for longer.
-const keepEvery = 5 * time.Minute
+const saveEvery = 5 * time.Minute
 
-// keepSoon is how long what a transport wants remembered may wait: many commands make one
+// saveSoon is how long what a transport wants remembered may wait: many commands make one
 // writing.
-const keepSoon = time.Second
+const saveSoon = time.Second
 
-// KeepTime makes the safety layer's time durable now and then.
-func (g *Guard) KeepTime(now time.Time) {
-	if g.keeper.file == nil || g.plan.Mode != plan.Live {
+// SaveTime makes the safety layer's time durable now and then.
+func (g *Guard) SaveTime(now time.Time) {
+	if g.saver.file == nil || g.plan.Mode != plan.Live {
 		return
 	}
-	if age := now.Sub(g.keeper.kept); age >= keepEvery || age >= keepSoon && g.opt.Commands.TakeUnkept() {
-		g.Keep()
+	if age := now.Sub(g.saver.savedAt); age >= saveEvery || age >= saveSoon && g.opt.Commands.TakeUnsaved() {
+		g.Save()
 	}
 }
 
-// KeepAgain tries again to make latches and doses durable, every second.
-func (g *Guard) KeepAgain(now time.Time) {
-	if g.keeper.failed && now.Sub(g.keeper.kept) >= time.Second {
-		g.Keep()
+// SaveAgain tries again to make latches and doses durable, every second.
+func (g *Guard) SaveAgain(now time.Time) {
+	if g.saver.failed && now.Sub(g.saver.savedAt) >= time.Second {
+		g.Save()
 	}
 }
 
 // controlState is what is written of a saved state, by names, so that it outlives
 // changes of the configuration.
 func (g *Guard) controlState(saved safety.Saved) controlstate.State {
-	k := &g.keeper
+	k := &g.saver
 	s := controlstate.State{Wall: g.opt.Clock.Now().Round(0).UTC(), BootID: g.opt.Machine.BootID, Uptime: g.opt.Machine.uptime(), At: saved.At,
 		Mode: g.state.Mode.String(), Latched: g.words.named(saved.Latched), FirstOut: g.words.named(saved.FirstOut),
 		Doses: maps.Clone(k.others), Run: g.opt.Run, Underway: k.underway, Starts: k.starts, Commands: g.opt.Commands.Remembered(k.commands)}
