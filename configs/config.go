@@ -91,6 +91,8 @@ type Objective struct {
 	// The mean is what every bound of the policies is proven for.
 	Statistic string        `toml:"statistic" default:"mean" doc:"what a step makes of its shots: mean, median, trimmed, or a percentile p1 to p99"`
 	Timeout   time.Duration `toml:"timeout" bound:"> 0s" doc:"longest wait for one shot; absent: ten times the largest max_age among the objective's sensors"`
+	// As soon as it has answered: what its answer takes is the instrument's own pace.
+	Every time.Duration `toml:"every" bound:"> 0s" doc:"least time from the question of one shot to that of the next in a step, for an instrument that renews its value more slowly than it answers; absent: as soon as it has answered with one, and at every tick where a sensor has rate or stuck, in a dry run and in a simulation"`
 }
 
 // Sensor is a quantity that is measured.

@@ -24,6 +24,9 @@ func (k *checker) objective() {
 	default:
 		k.formula(o.Formula)
 	}
+	if o.Every > 0 && o.Every >= o.Timeout {
+		k.bad("objective.every", fmt.Sprintf("%s is no less than %s, the longest wait for a shot: every step would end without its second one", schema.FormatDuration(o.Every), schema.FormatDuration(o.Timeout)), "raise timeout in [objective]", "objective.timeout")
+	}
 	if !isStatistic(o.Statistic) {
 		k.bad("objective.statistic", fmt.Sprintf(`must be "mean", "median", "trimmed" or a percentile "p1" to "p99", got %q`, o.Statistic), schema.DidYouMean(o.Statistic, []string{"mean", "median", "trimmed"}))
 	}

@@ -150,7 +150,7 @@ func (l *Loop) pollAll() {
 	if l.phase < booting || l.phase >= closing {
 		return
 	}
-	l.instrument.Poll(l.phase == measuring || l.outages.outage.on && l.outages.outage.silent)
+	l.instrument.Poll(l.phase == measuring && l.stepper.step.shots.Due(l.now()) || l.outages.outage.on && l.outages.outage.silent)
 }
 
 // idle waits for a resume: actuators and sensors are read, and nothing is written.

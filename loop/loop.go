@@ -51,7 +51,9 @@ type Loop struct {
 	orders  orders
 	// followed is the last tick's time.
 	followed time.Time
-	shown    shown
+	// toldOdd is when each sensor was told of last whose values are no data.
+	toldOdd []time.Time
+	shown   shown
 }
 
 func newLoop(o plan.Options, d Deps) (*Loop, error) {
@@ -69,7 +71,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	end := &ending{parts: p}
 	steps := &stepper{parts: p, ending: end, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}
 	steps.people.steps, steps.changes.steps = steps, steps
-	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{parts: p}, outages: &outages{parts: p, stepper: steps, ending: end}}
+	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{parts: p}, outages: &outages{parts: p, stepper: steps, ending: end}, toldOdd: make([]time.Time, len(o.Sensors))}
 	p.runner = l
 	if o.Mode == plan.Simulate {
 		l.pool = worker.NewVirtual()
@@ -155,8 +157,22 @@ func (l *Loop) runVirtual(ctx context.Context) {
 		if ctx.Err() != nil {
 			l.interrupt()
 		}
-		clock.Advance(l.opt.Tick)
+		l.shotsUntil(clock, clock.Now().Add(l.opt.Tick))
 		l.tick()
+	}
+}
+
+// shotsUntil advances the clock to the next tick, with the shots that are asked for before it.
+func (l *Loop) shotsUntil(clock *VirtualClock, tick time.Time) {
+	for now := clock.Now(); ; now = clock.Now() {
+		at, ok := l.stepper.soon(now)
+		if !ok || !at.Before(tick) {
+			clock.Advance(tick.Sub(now))
+			return
+		}
+		clock.Advance(at.Sub(now))
+		l.stepper.askNow()
+		l.drain()
 	}
 }
 
@@ -227,8 +243,17 @@ func (l *Loop) runReal(ctx context.Context) {
 	ticker := time.NewTicker(l.opt.Tick)
 	defer ticker.Stop()
 	interrupted := ctx.Done()
+	shot := time.NewTimer(0)
+	defer shot.Stop()
 	for l.phase != closed {
+		var due <-chan time.Time
+		if at, ok := l.stepper.soon(l.now()); ok {
+			shot.Reset(at.Sub(l.now()))
+			due = shot.C
+		}
 		select {
+		case <-due:
+			l.stepper.askNow()
 		case <-interrupted:
 			interrupted = nil
 			l.interrupt()

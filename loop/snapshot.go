@@ -116,7 +116,7 @@ func (l *Loop) addChannels(s *control.Status, now time.Time) {
 	}
 	for i := range l.opt.Sensors {
 		v, e := &l.opt.Sensors[i], l.instrument.Sensor(i)
-		status := control.SensorStatus{Name: v.Name, Unit: v.Unit, Value: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Valid: e.Fresh(now, v.MaxAge)}
+		status := control.SensorStatus{Name: v.Name, Unit: v.Unit, Value: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Valid: e.Fresh(now, v.MaxAge), Odd: v.OddWords(e, l.instrument.OddSensor(i), now)}
 		if e.Known {
 			status.Value, status.Age = journal.Number(e.Value), control.Seconds(now.Sub(e.At))
 		}

@@ -168,13 +168,15 @@ type VariableStatus struct {
 }
 
 // SensorStatus is the last believed value of a sensor, Age old; Valid says that it is
-// young enough to be used.
+// young enough to be used. Odd says what it gives now that is no data, such as a value outside
+// its range.
 type SensorStatus struct {
 	Name  string         `json:"name"`
 	Unit  string         `json:"unit"`
 	Value journal.Number `json:"value"`
 	Age   journal.Number `json:"age_s"`
 	Valid bool           `json:"valid"`
+	Odd   string         `json:"odd,omitempty"`
 }
 
 // RecommendedStatus is the setting of the best pessimistic bound, in the user's sense:

@@ -17,8 +17,9 @@ type Readings interface {
 	Variable(i int) plan.Reading
 	// Written is what the device of variable i acknowledged last.
 	Written(i int) float64
-	// Answer is what a channel gave in place of a value.
+	// Answer is what a channel gave in place of a value, Odd what the channel of variable i did.
 	Answer(c plan.Channel) string
+	Odd(i int) string
 }
 
 // words explain causes to a person.

@@ -83,6 +83,7 @@ func TestTimeIsKept(t *testing.T) {
 type still struct{ value float64 }
 
 func (s still) Sensor(int) plan.Reading    { return plan.Reading{} }
+func (s still) Odd(int) string             { return "" }
 func (s still) OddSensor(int) plan.Reading { return plan.Reading{} }
 func (s still) Variable(int) plan.Reading  { return plan.Reading{Value: s.value, Known: true} }
 func (s still) Written(int) float64        { return s.value }

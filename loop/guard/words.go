@@ -68,6 +68,9 @@ func (w *words) causeWords(r safety.Rule, i int) string {
 	switch r {
 	case safety.RuleStale:
 		s := &w.plan.Sensors[i]
+		if odd := w.oddWords(i); odd != "" {
+			return fmt.Sprintf("sensor %s has given no data for longer than its max_age: %s", s.Name, odd)
+		}
 		return fmt.Sprintf("sensor %s has given nothing for longer than its max_age", s.Name) + w.readings.Answer(s.Channel)
 	case safety.RuleInterlock:
 		return text + w.conditionWords(w.limits.Interlocks[i])
@@ -94,7 +97,16 @@ func (w *words) causeWords(r safety.Rule, i int) string {
 // conditionWords says what a sensor must be, and what it is now.
 func (w *words) conditionWords(c safety.Condition) string {
 	s := &w.plan.Sensors[c.Sensor]
-	return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", c.Low, plan.InUnit(c.High, s.Unit), w.readWords(w.readings.Sensor(c.Sensor), s.MaxAge, s.Unit))
+	is := w.oddWords(c.Sensor)
+	if is == "" {
+		is = w.readWords(w.readings.Sensor(c.Sensor), s.MaxAge, s.Unit)
+	}
+	return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", c.Low, plan.InUnit(c.High, s.Unit), is)
+}
+
+// oddWords say what sensor i gives that is no data, "" where what it gave last is believed.
+func (w *words) oddWords(i int) string {
+	return w.plan.Sensors[i].OddWords(w.readings.Sensor(i), w.readings.OddSensor(i), w.clock.Now())
 }
 
 // readbackWords says where actuator i was sent, and where it stands now.
@@ -103,8 +115,15 @@ func (w *words) readbackWords(i int) string {
 	if !isFinite(written) {
 		return ""
 	}
-	v := &w.plan.Variables[i]
-	return fmt.Sprintf(" (it was sent to %s, and %s)", plan.InUnit(written, v.Unit), w.readWords(w.readings.Variable(i), v.MaxAge, v.Unit))
+	v, e := &w.plan.Variables[i], w.readings.Variable(i)
+	sent := "it was sent to " + plan.InUnit(written, v.Unit)
+	switch silent := w.clock.Now().Sub(e.At).Round(100 * time.Millisecond); {
+	case !e.Known:
+		return fmt.Sprintf(" (there has been no reading of it%s; %s)", w.readings.Odd(i), sent)
+	case v.MaxAge > 0 && silent > v.MaxAge:
+		return fmt.Sprintf(" (there has been no reading of it for %v%s; %s, and read %s before)", silent, w.readings.Odd(i), sent, plan.InUnit(e.Value, v.Unit))
+	}
+	return fmt.Sprintf(" (%s, and reads %s)", sent, plan.InUnit(e.Value, v.Unit))
 }
 
 // readWords says what was read last.

@@ -122,7 +122,7 @@ func (x *readings) Unread() int {
 func (x *Instrument) Odd(i int) string {
 	odd, v := x.oddVariables[i], &x.plan.Variables[i]
 	switch {
-	case !odd.Known:
+	case !odd.Known, !odd.After(x.variables[i].At):
 		return x.Answer(v.Channel)
 	case !isFinite(odd.Value):
 		return fmt.Sprintf(": it reads %g, which is no number", odd.Value)

@@ -78,6 +78,18 @@ type Objective struct {
 	Statistic string
 	// Timeout is the longest wait for one shot.
 	Timeout time.Duration
+	// Every is the least time from the question of one shot to that of the next; 0: see
+	// [Options.AsksAtOnce].
+	Every time.Duration
+}
+
+// AsksAtOnce says that the instrument is asked for the next shot as soon as it has answered with
+// one, and not at the next tick. Not where a rule counts readings or takes their difference: for
+// [safety.SensorLimits] Rate and Stuck what comes within a millisecond is no second opinion. Not
+// in virtual time, where an answer takes none.
+func (o *Options) AsksAtOnce() bool {
+	return o.Mode == Live && o.Objective.Every == 0 &&
+		!slices.ContainsFunc(o.Sensors, func(s Sensor) bool { return s.Limits.Rate > 0 || s.Limits.Stuck > 0 })
 }
 
 // ControlSet is a subset of the variables with the cost of one step.

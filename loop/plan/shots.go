@@ -13,6 +13,8 @@ import (
 // channel gave in place of a value, what an actuator acknowledged and what was dosed.
 type View interface {
 	Sensor(i int) Reading
+	// OddSensor is what was not believed last.
+	OddSensor(i int) Reading
 	Variable(i int) Reading
 	Answer(c Channel) string
 	Written(i int) float64
@@ -28,10 +30,12 @@ type Shots struct {
 	// from is when the instrument has settled: what was asked or answered before is none of
 	// the step's. waitedFrom is when the wait for the next shot began.
 	from, waitedFrom time.Time
+	// next is when the next shot may be asked for at the earliest; zero: at any time.
+	next time.Time
 	// pending says that a shot of the instant at waits for other sensors.
-	pending bool
-	at      time.Time
-	taken   []journal.Shot
+	pending   bool
+	at, asked time.Time
+	taken     []journal.Shot
 }
 
 // NewShots are those of a step; random says of each variable whether it is left alone.
@@ -45,7 +49,11 @@ func (s *Shots) Settled(now time.Time) bool { return !now.Before(s.from) }
 
 // Begin begins to take shots: what is asked for and answered from now on belongs to the
 // setting.
-func (s *Shots) Begin(now time.Time) { s.from, s.waitedFrom = now, now }
+func (s *Shots) Begin(now time.Time) { s.from, s.waitedFrom, s.next = now, now, time.Time{} }
+
+// Due says that the next shot may be asked for, Next when that may be.
+func (s *Shots) Due(now time.Time) bool { return !now.Before(s.next) }
+func (s *Shots) Next() time.Time        { return s.next }
 
 // Freeze stops the clocks for as long as it was past; Drop forgets the shot that waits.
 func (s *Shots) Freeze(past time.Duration) {
@@ -60,6 +68,9 @@ func (s *Shots) Mine(asked time.Time) bool { return !asked.Before(s.from) }
 // Taken are the shots so far.
 func (s *Shots) Taken() []journal.Shot { return s.taken }
 
+// Asked is when the last shot was asked for.
+func (s *Shots) Asked() time.Time { return s.asked }
+
 // Waited is how long the next shot has been waited for.
 func (s *Shots) Waited(now time.Time) time.Duration { return now.Sub(s.waitedFrom) }
 
@@ -69,8 +80,8 @@ func (s *Shots) Offer(o *Options, v View, renewed []int, at, asked time.Time, no
 	if !s.Mine(at) || !s.Mine(asked) {
 		return false
 	}
-	if slices.Contains(renewed, o.Objective.Uses[0]) {
-		s.pending, s.at = true, at
+	if slices.Contains(renewed, o.Objective.Uses[0]) && s.Due(asked) {
+		s.pending, s.at, s.asked = true, at, asked
 	}
 	return s.Try(o, v, now)
 }
@@ -92,6 +103,9 @@ func (s *Shots) Try(o *Options, v View, now journal.Stamp) bool {
 	shot.Step, shot.Index, shot.Objective, shot.At = s.step, len(s.taken), y, now
 	s.taken = append(s.taken, shot)
 	s.waitedFrom = now.Wall
+	if o.Objective.Every > 0 {
+		s.next = s.asked.Add(o.Objective.Every)
+	}
 	return true
 }
 
@@ -134,6 +148,9 @@ func (s *Shots) Missing(o *Options, view View, now time.Time) string {
 			continue
 		}
 		v, e := &o.Sensors[i], view.Sensor(i)
+		if odd := v.OddWords(e, view.OddSensor(i), now); odd != "" && !e.Fresh(now, v.MaxAge) {
+			return fmt.Sprintf("sensor %s: %s", v.Name, odd)
+		}
 		if !e.Known {
 			return fmt.Sprintf("sensor %s has never given a value inside [%g, %g] %s%s", v.Name, v.Low, v.High, v.Unit, view.Answer(v.Channel))
 		}

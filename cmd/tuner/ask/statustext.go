@@ -180,6 +180,9 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 				age += ", too old"
 			}
 		}
+		if v.Odd != "" {
+			age += ": " + v.Odd
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Value), age)
 	}
 	t.Flush()

@@ -25,6 +25,9 @@ func objectiveWords(w *setup.Setup) string {
 	if o.Shots > 1 {
 		shots = fmt.Sprintf("%s of %d shots", o.Statistic, o.Shots)
 	}
+	if o.Every > 0 {
+		shots += fmt.Sprintf(", one every %s,", show.Duration(o.Every))
+	}
 	return fmt.Sprintf("%s %s, %s a step, at most %s for a shot", goal, what, shots, show.Duration(o.Timeout))
 }
 

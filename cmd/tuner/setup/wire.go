@@ -227,7 +227,7 @@ func restState(word string) plan.RestState {
 func (m *optionsMaker) objective() (plan.Objective, []configs.Problem) {
 	o := &m.cfg.Objective
 	out := plan.Objective{Name: o.Sensor, Sensor: -1, Minimize: o.Goal == "minimize", Shots: o.Shots,
-		Statistic: o.Statistic, Timeout: o.Timeout}
+		Statistic: o.Statistic, Timeout: o.Timeout, Every: o.Every}
 	names := make([]string, len(m.cfg.Sensors))
 	for i, s := range m.cfg.Sensors {
 		names[i] = s.Name

@@ -246,7 +246,7 @@ function statusSection(s) {
   out.push(table("Variables now", [["Variable"], ["Requested", true], ["Allowed", true], ["Set to", true], ["Reads", true]],
     s.variables.map((v, i) => [named(v), num(asked(v, i)), v.driven ? num(v.wanted) : v.released ? "let go" : "left alone", num(v.setpoint), num(v.readback) + (v.age_s > 10 ? `, ${seconds(v.age_s)} ago` : "")])));
   out.push(table("Sensors now", [["Sensor"], ["Value", true], ["Age", true], ["Usable"]],
-    s.sensors.map((v) => [v.name, quantity(v.value, v.unit), seconds(v.age_s), v.valid ? "yes" : h("span", { class: s.state === "running" ? "bad" : null }, "no: " + (known(v.value) ? "too old" : "no value yet"))])));
+    s.sensors.map((v) => [v.name, quantity(v.value, v.unit), seconds(v.age_s), v.valid ? "yes" : h("span", { class: s.state === "running" ? "bad" : null }, "no: " + (v.odd ? v.odd : known(v.value) ? "too old" : "no value yet"))])));
   if (s.constraints.length) {
     out.push(table("Constraints now", [["Sensor"], ["Bounds", true], ["Value", true], ["Margin", true]],
       s.constraints.map((c) => [c.sensor, between(c.low, c.high, c.unit), quantity(c.value, c.unit), c.margin < 0 ? h("span", { class: "bad" }, quantity(c.margin, c.unit) + ": outside") : quantity(c.margin, c.unit)])));
