@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -132,7 +133,7 @@ func Load(e *host.Env, path string) (*setup.Setup, error) {
 	}
 	last, from, lastErr := lastGood(e, path)
 	if lastErr != nil {
-		return nil, err // what is wrong with the file is what there is to mend
+		return nil, neverAsked(e, path, err)
 	}
 	if file, ok := errors.AsType[*configs.Error](err); ok {
 		for _, p := range file.Problems {
@@ -141,6 +142,23 @@ func Load(e *host.Env, path string) (*setup.Setup, error) {
 	}
 	fmt.Fprintf(e.Stderr, "tuner: warning: %s cannot be used: by %s, which the last run of it went by\n", path, from)
 	return last, nil
+}
+
+// neverAsked is what is wrong with a file that no run has left a copy of: what there is to mend. Where that
+// is all that it leaves to its devices, the hint says how it is said without them: make-safe does not wait
+// for a device to say what it is.
+func neverAsked(e *host.Env, path string, err error) error {
+	file, is := errors.AsType[*configs.Error](err)
+	if _, left := setup.LoadUnasked(path, e); !is || left == nil {
+		return err
+	} else if _, only := errors.AsType[*setup.Unasked](left); !only {
+		return err
+	}
+	problems := slices.Clone(file.Problems)
+	for i := range problems {
+		problems[i].Hint = fmt.Sprintf("no run of it has left a copy of what the device says, which make-safe goes by: write the key into the file, with the value that tuner check --probe --effective %s shows", path)
+	}
+	return configs.NewError(problems...)
 }
 
 // lastGood wires the file that the newest run of a configuration went by, in place of the

@@ -21,8 +21,8 @@ type Station struct {
 type Register struct {
 	Function int      `toml:"function" required:"true" doc:"to read: 3 (holding registers), 4 (input registers), 1 (coils) or 2 (discrete inputs); to write: 6 (one register) or 16, 5 (one coil) or 15"`
 	Address  int      `toml:"address" required:"true" bound:">= 0, <= 65535" doc:"of the first register, or of the coil, as it is on the wire, from 0; manuals that begin with 40001, 30001, 10001 or 1 mean 0 by it"`
-	Type     string   `toml:"type" required:"true" enum:"uint16,int16,uint32,int32,float32,bool" doc:"what the registers hold; the types of 32 bits take two; bool is a coil, 0 or 1"`
-	Order    string   `toml:"order" enum:"ABCD,CDAB,BADC,DCBA" doc:"how the bytes of a value come, A the highest; absent: ABCD"`
+	Type     string   `toml:"type" required:"true" enum:"uint16,int16,uint32,int32,float32,uint64,int64,float64,bool" doc:"what the registers hold; the types of 32 bits take two, those of 64 bits four; bool is a coil, 0 or 1"`
+	Order    string   `toml:"order" enum:"ABCD,CDAB,BADC,DCBA" doc:"how the bytes of a value come, A the highest: CDAB has the lowest register first, BADC the bytes of each register swapped, DCBA both, of 64 bits too; absent: ABCD"`
 	None     *float64 `toml:"none" doc:"what the registers hold, before scale, where there is no value, such as 32767"`
 }
 
@@ -34,8 +34,11 @@ type Expect struct {
 
 // size is how many registers or coils the value takes.
 func (r *Register) size() int {
-	if r.Type == "uint16" || r.Type == "int16" || r.Type == "bool" {
+	switch r.Type {
+	case "uint16", "int16", "bool":
 		return 1
+	case "uint64", "int64", "float64":
+		return 4
 	}
 	return 2
 }
@@ -65,8 +68,8 @@ func (r *Register) validate(functions ...int) error {
 		return fmt.Errorf("function %d and type %q do not go together; coils, of functions 1, 2, 5 and 15, are of type bool, registers of the others", r.Function, r.Type)
 	case r.Address+r.size() > 1<<16:
 		return fmt.Errorf("address is %d and must leave room for %d registers below 65536", r.Address, r.size())
-	case r.Function == writeSingle && r.size() == 2:
-		return fmt.Errorf("function 6 writes one register, and %s takes two; use function 16", r.Type)
+	case r.Function == writeSingle && r.size() > 1:
+		return fmt.Errorf("function 6 writes one register, and %s takes %d; use function 16", r.Type, r.size())
 	case r.None != nil && !drivers.Finite(*r.None):
 		return fmt.Errorf("none is %v and must be finite", *r.None)
 	}
@@ -82,8 +85,10 @@ func (r *Register) arranged(b []byte) []byte {
 			out[i], out[i+1] = out[i+1], out[i]
 		}
 	}
-	if len(out) == 4 && (r.Order == "CDAB" || r.Order == "DCBA") {
-		out = []byte{out[2], out[3], out[0], out[1]}
+	if r.Order == "CDAB" || r.Order == "DCBA" {
+		for i, j := 0, len(out)-2; i < j; i, j = i+2, j-2 {
+			out[i], out[i+1], out[j], out[j+1] = out[j], out[j+1], out[i], out[i+1]
+		}
 	}
 	return out
 }
@@ -91,8 +96,11 @@ func (r *Register) arranged(b []byte) []byte {
 // errNone says that the registers hold what stands for no value.
 var errNone = errors.New("no value")
 
+// exact is the greatest whole number up to which a float64 holds every one.
+const exact = 1 << 53
+
 // decode reads the value out of the registers' bytes. One that is not finite is an
-// error.
+// error; a whole number beyond exact is rounded.
 func (r *Register) decode(b []byte) (float64, error) {
 	b = r.arranged(b)
 	var v float64
@@ -107,6 +115,12 @@ func (r *Register) decode(b []byte) (float64, error) {
 		v = float64(binary.BigEndian.Uint32(b))
 	case "int32":
 		v = float64(int32(binary.BigEndian.Uint32(b)))
+	case "uint64":
+		v = float64(binary.BigEndian.Uint64(b))
+	case "int64":
+		v = float64(int64(binary.BigEndian.Uint64(b)))
+	case "float64":
+		v = math.Float64frombits(binary.BigEndian.Uint64(b))
 	default:
 		v = float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
 	}
@@ -123,8 +137,9 @@ func (r *Register) decode(b []byte) (float64, error) {
 // rounded value.
 func (r *Register) encode(v float64) ([]byte, float64, error) {
 	limits := map[string][2]float64{"bool": {0, 1}, "uint16": {0, math.MaxUint16}, "int16": {math.MinInt16, math.MaxInt16},
-		"uint32": {0, math.MaxUint32}, "int32": {math.MinInt32, math.MaxInt32}, "float32": {-math.MaxFloat32, math.MaxFloat32}}[r.Type]
-	if r.Type != "float32" {
+		"uint32": {0, math.MaxUint32}, "int32": {math.MinInt32, math.MaxInt32}, "float32": {-math.MaxFloat32, math.MaxFloat32},
+		"uint64": {0, exact}, "int64": {-exact, exact}, "float64": {-math.MaxFloat64, math.MaxFloat64}}[r.Type]
+	if r.Type != "float32" && r.Type != "float64" {
 		v = math.Round(v)
 	}
 	if !(v >= limits[0] && v <= limits[1]) {
@@ -142,6 +157,12 @@ func (r *Register) encode(v float64) ([]byte, float64, error) {
 		b = binary.BigEndian.AppendUint32(nil, uint32(v))
 	case "int32":
 		b = binary.BigEndian.AppendUint32(nil, uint32(int32(v)))
+	case "uint64":
+		b = binary.BigEndian.AppendUint64(nil, uint64(v))
+	case "int64":
+		b = binary.BigEndian.AppendUint64(nil, uint64(int64(v)))
+	case "float64":
+		b = binary.BigEndian.AppendUint64(nil, math.Float64bits(v))
 	default:
 		v = float64(float32(v))
 		b = binary.BigEndian.AppendUint32(nil, math.Float32bits(float32(v)))

@@ -105,6 +105,10 @@ func TestRegisterCodes(t *testing.T) {
 		{"uint32", "BADC", 0x12345678, "34 12 78 56"}, {"uint32", "DCBA", 0x12345678, "78 56 34 12"},
 		{"int32", "", -2147483648, "80 00 00 00"}, {"float32", "", 1.5, "3F C0 00 00"}, {"float32", "CDAB", -0.1015625, "00 00 BD D0"},
 		{"int16", "", 2.5, "00 03"},
+		{"uint64", "", 0x1122334455667, "00 01 12 23 34 45 56 67"}, {"uint64", "CDAB", 0x1122334455667, "56 67 34 45 12 23 00 01"},
+		{"uint64", "BADC", 0x1122334455667, "01 00 23 12 45 34 67 56"}, {"uint64", "DCBA", 0x1122334455667, "67 56 45 34 23 12 01 00"},
+		{"int64", "", -2, "FF FF FF FF FF FF FF FE"}, {"int64", "CDAB", -2, "FF FE FF FF FF FF FF FF"}, {"int64", "", 1 << 53, "00 20 00 00 00 00 00 00"},
+		{"float64", "", 1.5, "3F F8 00 00 00 00 00 00"}, {"float64", "CDAB", -0.1015625, "00 00 00 00 00 00 BF BA"}, {"float64", "DCBA", 1.5, "00 00 00 00 00 00 F8 3F"},
 	} {
 		r := Register{Type: c.kind, Order: c.order}
 		b, rounded, err := r.encode(c.value)
@@ -116,13 +120,19 @@ func TestRegisterCodes(t *testing.T) {
 			t.Errorf("%s %s: % X is read as %v, %v; want %v", c.kind, c.order, b, got, err, rounded)
 		}
 	}
-	for kind, v := range map[string]float64{"bool": 2, "uint16": -1, "int16": 32768, "uint32": 4294967296, "int32": -2147483649, "float32": 1e39} {
+	for kind, v := range map[string]float64{"bool": 2, "uint16": -1, "int16": 32768, "uint32": 4294967296, "int32": -2147483649, "float32": 1e39,
+		"uint64": -1, "int64": 1<<53 + 2} {
 		if b, _, err := (&Register{Type: kind}).encode(v); err == nil {
 			t.Errorf("%v went into %s as % X", v, kind, b)
 		}
 	}
 	for _, bits := range []string{"7F 80 00 00", "FF 80 00 00", "7F C0 00 00", "7F 80 00 01"} {
 		if v, err := (&Register{Type: "float32"}).decode(unhex(t, bits)); err == nil {
+			t.Errorf("%s was taken for %v", bits, v)
+		}
+	}
+	for _, bits := range []string{"7F F0 00 00 00 00 00 00", "FF F8 00 00 00 00 00 00"} {
+		if v, err := (&Register{Type: "float64"}).decode(unhex(t, bits)); err == nil {
 			t.Errorf("%s was taken for %v", bits, v)
 		}
 	}
@@ -161,7 +171,7 @@ func FuzzModbusAnswer(f *testing.F) {
 			if ofBits(int(function)) {
 				continue
 			}
-			for _, kind := range []string{"uint16", "int16", "uint32", "int32", "float32"} {
+			for _, kind := range []string{"uint16", "int16", "uint32", "int32", "float32", "uint64", "int64", "float64"} {
 				r := Register{Type: kind, Order: []string{"ABCD", "CDAB", "BADC", "DCBA"}[function%4]}
 				if len(values) < 2*r.size() {
 					continue

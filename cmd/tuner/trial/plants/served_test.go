@@ -2,6 +2,7 @@ package plants
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,6 +143,22 @@ func growthConfig(t *testing.T, broker string) string {
 	return b.String()
 }
 
+// laserOverModbus is serialLaser with its devices on Modbus TCP, at two ports of this computer.
+func laserOverModbus(meter, stage string) string {
+	text, _, _ := strings.Cut(serialLaser, "[[device]]")
+	device := func(name, port string) string {
+		return "[[device]]\nname = \"" + name + "\"\ndriver = \"serial\"\nprotocol = \"modbus-tcp\"\nport = \"tcp://127.0.0.1:" + port +
+			"\"\naddress = 3\nreply_timeout = \"30s\"\nwrite_timeout = \"30s\"\n"
+	}
+	text += device("meter", meter) + "[device.channel.energy]\nread = { register = { function = 4, address = 0, type = \"float64\", order = \"CDAB\" } }\n" + device("stage", stage)
+	for i, channel := range []string{"mx", "my"} {
+		place := fmt.Sprintf("address = %d, type = \"float32\"", 10+2*i)
+		text += "[device.channel." + channel + "]\nmin = -2.5\nmax = 2.5\nsafe = 0.0\nread = { register = { function = 3, " + place + " } }\n" +
+			"write = { register = { function = 16, " + place + " }, idempotent = true }\n"
+	}
+	return text
+}
+
 // laserOverMQTT is serialLaser with its devices at a broker.
 func laserOverMQTT(broker string) string {
 	text, _, _ := strings.Cut(serialLaser, "[[device]]")
@@ -172,8 +189,10 @@ func TestRunFindsTheServedOptimum(t *testing.T) {
 	t.Parallel()
 	b := broker.Start(t)
 	t.Logf("the broker is %s", b.Kind)
+	line, meter, stage := trial.FreePort(t), trial.FreePort(t), trial.FreePort(t)
 	for name, c := range map[string]struct {
-		file  string
+		file string
+		// ports are links to pseudo-terminals.
 		ports []string
 		// within is how far below the optimum simulate and one of a few runs may end, as a part of the range. The
 		// searches begin 0.5 and 0.65 below it, and their few noisy steps place it roughly:
@@ -183,6 +202,8 @@ func TestRunFindsTheServedOptimum(t *testing.T) {
 		"laser over MQTT":          {laserOverMQTT(b.URL), nil, 0.15},
 		"growth over MQTT":         {growthConfig(t, b.URL), nil, 0.15},
 		"growth over serial lines": {growthConfig(t, ""), []string{"greenhouse.port"}, 0.15},
+		"growth over TCP":          {strings.Replace(growthConfig(t, ""), "greenhouse.port", "tcp://127.0.0.1:"+line, 1), nil, 0.15},
+		"laser over Modbus TCP":    {laserOverModbus(meter, stage), nil, 0.2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ Each has a knob, and where it can compute, a reading that is best, 10, where the
 """
 
 import asyncio
+import json
 import logging
 import sys
 import time
@@ -99,6 +100,39 @@ def modbus(port, keys):
 
     ready()
     StartTcpServer(SimDevice(id=17, simdata=[SimData(10, values=100, datatype=DataType.UINT16)]), address=("127.0.0.1", port))
+
+
+def modbus_rows(keys):
+    """The rows of a test: [address, type, word order, value]."""
+    return json.loads(keys["rows"])
+
+
+def modbus_types(port, keys):
+    """pymodbus' server with numbers that pymodbus itself has laid out in registers, in both word orders."""
+    from pymodbus.client import ModbusTcpClient
+    from pymodbus.server import StartTcpServer
+    from pymodbus.simulator import DataType, SimData, SimDevice
+
+    registers = [0] * 1000
+    for address, kind, order, value in modbus_rows(keys):
+        words = ModbusTcpClient.convert_to_registers(value, getattr(ModbusTcpClient.DATATYPE, kind), word_order=order)
+        registers[address : address + len(words)] = words
+    ready()
+    StartTcpServer(SimDevice(id=17, simdata=[SimData(0, values=registers, datatype=DataType.REGISTERS)]), address=("127.0.0.1", port))
+
+
+def modbus_client(port, keys):
+    """pymodbus' client: what stands in the server's registers, as pymodbus reads it."""
+    from pymodbus.client import ModbusTcpClient
+
+    client = ModbusTcpClient("127.0.0.1", port=port)
+    assert client.connect()
+    values = []
+    for address, kind, order, _ in modbus_rows(keys):
+        kind = getattr(client.DATATYPE, kind)
+        answer = client.read_holding_registers(address, count=kind.value[1], device_id=17)
+        values.append(client.convert_from_registers(answer.registers, kind, word_order=order))
+    print(json.dumps(values))
 
 
 def lewis(port, keys):
