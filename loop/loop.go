@@ -51,9 +51,7 @@ type Loop struct {
 	orders  orders
 	// followed is the last tick's time.
 	followed time.Time
-	// toldOdd is when each sensor was told of last whose values are no data.
-	toldOdd []time.Time
-	shown   shown
+	shown    shown
 }
 
 func newLoop(o plan.Options, d Deps) (*Loop, error) {
@@ -71,7 +69,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	end := &ending{parts: p}
 	steps := &stepper{parts: p, ending: end, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}
 	steps.people.steps, steps.changes.steps = steps, steps
-	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{parts: p}, outages: &outages{parts: p, stepper: steps, ending: end}, toldOdd: make([]time.Time, len(o.Sensors))}
+	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{parts: p}, outages: &outages{parts: p, stepper: steps, ending: end}}
 	p.runner = l
 	if o.Mode == plan.Simulate {
 		l.pool = worker.NewVirtual()
@@ -157,22 +155,8 @@ func (l *Loop) runVirtual(ctx context.Context) {
 		if ctx.Err() != nil {
 			l.interrupt()
 		}
-		l.shotsUntil(clock, clock.Now().Add(l.opt.Tick))
+		shotsUntil(l, clock, clock.Now().Add(l.opt.Tick))
 		l.tick()
-	}
-}
-
-// shotsUntil advances the clock to the next tick, with the shots that are asked for before it.
-func (l *Loop) shotsUntil(clock *VirtualClock, tick time.Time) {
-	for now := clock.Now(); ; now = clock.Now() {
-		at, ok := l.stepper.soon(now)
-		if !ok || !at.Before(tick) {
-			clock.Advance(tick.Sub(now))
-			return
-		}
-		clock.Advance(at.Sub(now))
-		l.stepper.askNow()
-		l.drain()
 	}
 }
 
@@ -247,13 +231,13 @@ func (l *Loop) runReal(ctx context.Context) {
 	defer shot.Stop()
 	for l.phase != closed {
 		var due <-chan time.Time
-		if at, ok := l.stepper.soon(l.now()); ok {
+		if at, ok := soon(l); ok {
 			shot.Reset(at.Sub(l.now()))
 			due = shot.C
 		}
 		select {
 		case <-due:
-			l.stepper.askNow()
+			askNow(l.stepper)
 		case <-interrupted:
 			interrupted = nil
 			l.interrupt()
@@ -265,8 +249,8 @@ func (l *Loop) runReal(ctx context.Context) {
 		case <-l.deps.Panel.Rings():
 			l.stopIfAsked()
 			l.orders.takeOrders()
-		case q := <-l.deps.Narrower.asks():
-			l.narrow(q)
+		case q := <-l.deps.Narrower.Asks():
+			q.Answer <- l.narrowTo(q.Next, q.Words)
 		case <-ticker.C:
 			l.metered(l.tick)
 		}

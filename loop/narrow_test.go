@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/replay"
@@ -22,7 +23,7 @@ func narrower(t *testing.T, ask map[int]func(*plan.Options)) (tr *trial, path st
 	tr = &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 9, 9, 9, 9.8)}}
 	tr.rig = newRig(RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
-	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}, Narrower: NewNarrower()}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}, Narrower: control.NewNarrower()}
 	tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 	answers = map[int]error{}
 	present := tr.opt
@@ -142,7 +143,7 @@ func TestNarrowRefused(t *testing.T) {
 func TestNarrowOfARunThatIsOver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := NewNarrower().Narrow(ctx, plan.Options{}, ""); !errors.Is(err, context.Canceled) {
+	if err := control.NewNarrower().Narrow(ctx, plan.Options{}, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("answer %v", err)
 	}
 }

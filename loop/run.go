@@ -54,7 +54,7 @@ type Deps struct {
 	// a lane of its own; its error says to a person why not. nil: there are no changes.
 	Amend func(before plan.Changes, w Wish) (plan.Amended, error)
 	// Narrower brings narrower limits from other goroutines; nil: there are none.
-	Narrower *Narrower
+	Narrower *control.Narrower
 	Log      *slog.Logger
 	// Watch is called with what happens, on the loop's goroutine; it must not block.
 	Watch control.Watch

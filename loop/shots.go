@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -19,9 +18,6 @@ func (l *stepper) measure(now time.Time) {
 
 // offerShot makes a shot of a new value of the objective.
 func (l *stepper) offerShot(renewed []int, at, asked time.Time) {
-	if asked.Equal(l.between) && at.Before(l.step.shots.Asked()) {
-		return // the shot before again, by a device that says how old its value is
-	}
 	if l.step.shots.Offer(&l.opt, l.instrument, renewed, at, asked, l.stamp()) {
 		l.shotTaken()
 	}
@@ -34,55 +30,22 @@ func (l *stepper) shotTaken() {
 	case len(l.step.shots.Taken()) >= l.step.Wanted(&l.opt):
 		l.conclude("")
 	case l.opt.AsksAtOnce():
-		l.askNow()
+		askNow(l)
 	}
 }
 
 // askNow asks for a shot between two ticks.
-func (l *stepper) askNow() {
-	l.between = l.now()
+func askNow(l *stepper) {
+	l.step.shots.Ask(l.now())
 	l.instrument.Poll(true)
-}
-
-// soon is when the next shot is to be asked for where no tick does it; false: a tick does.
-func (l *stepper) soon(now time.Time) (at time.Time, ok bool) {
-	at = l.step.shots.Next()
-	if l.phase != measuring || l.held || at.IsZero() {
-		return at, false
-	}
-	if again := l.between.Add(l.opt.Objective.Every); again.After(at) {
-		at = again
-	}
-	if at.Before(now) {
-		at = now
-	}
-	return at, true
 }
 
 // noShot ends the step with what it has: the instrument says that no value comes of
 // what was asked. To a question between two ticks that says only that there is none yet.
 func (l *stepper) noShot(asked time.Time, why error) {
-	if l.phase == measuring && !l.held && l.step.shots.Mine(asked) && !asked.Equal(l.between) {
+	if l.phase == measuring && !l.held && l.step.shots.Mine(asked) && !l.step.shots.Between(asked) {
 		l.enough("no data: " + why.Error())
 	}
-}
-
-// tellSame tells, once, of shots between two ticks that are the same to the bit: replicates of one
-// measurement say nothing of its noise.
-func (l *stepper) tellSame() {
-	taken := l.step.shots.Taken()
-	if l.toldSame || len(taken) < 3 || !l.opt.AsksAtOnce() {
-		return
-	}
-	took := taken[len(taken)-1].At.Mono - taken[0].At.Mono
-	for _, s := range taken {
-		if took >= l.opt.Tick || math.Float64bits(s.Objective) != math.Float64bits(taken[0].Objective) {
-			return
-		}
-	}
-	l.toldSame = true
-	l.event("warn", "shots", fmt.Sprintf("%d shots within %v are the same to the bit; an instrument that renews its value more slowly than it answers needs every in [objective]",
-		len(taken), took.Round(10*time.Microsecond)))
 }
 
 // enough ends the step with the shots there are; without any, for the problem.

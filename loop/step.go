@@ -39,8 +39,6 @@ type stepper struct {
 	// proposed says that the policy has decided a step which is not under way yet, wantBest
 	// ends the search, toldWait that the wait before the first step was recorded.
 	proposed, wantBest, toldWait bool
-	// between is when a shot was asked for between two ticks last.
-	between time.Time
 	// toldSame says that shots which are the same to the bit were told of.
 	toldSame bool
 	// people is what people have asked for.
@@ -221,7 +219,10 @@ func (l *stepper) conclude(problem string) {
 	l.enter(concluding)
 	s := &l.step
 	s.problem = problem
-	l.tellSame()
+	if same := s.shots.Same(&l.opt); same != "" && !l.toldSame {
+		l.toldSame = true
+		l.event("warn", "shots", same)
+	}
 	o := l.outcome()
 	observations := l.opt.Observations(plan.Concluded{Set: s.Set, Requested: s.Decision.Requested, Outcome: o, PerShot: s.PerShot, Shots: s.shots.Taken()})
 	l.resolveActions(journal.Failed)

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/safety"
@@ -44,27 +43,12 @@ func (l *Loop) sensed(events []any) {
 	}
 }
 
-// oddAgain is how long a sensor whose values are no data is not told of again: one at the edge of its
-// range would fill the record.
-const oddAgain = time.Minute
-
-// tellOdd tells of sensors that give what is no data.
-func (l *Loop) tellOdd(now time.Time) {
-	for i := range l.opt.Sensors {
-		s := &l.opt.Sensors[i]
-		odd := s.OddWords(l.instrument.Sensor(i), l.instrument.OddSensor(i), now)
-		if told := l.toldOdd[i]; odd == "" || !told.IsZero() && now.Sub(told) < oddAgain {
-			continue
-		}
-		l.toldOdd[i] = now
-		l.event("warn", "sensor", fmt.Sprintf("sensor %s: %s: no data", s.Name, odd))
-	}
-}
-
 // heard takes in a reading: what the safety layer believes of it may be a shot's.
 func (l *Loop) heard(h instrument.Heard) {
 	renewed := l.instrument.Accept(h, l.guard.Hear)
-	l.tellOdd(l.now())
+	for _, odd := range l.instrument.NewOdd(l.now()) {
+		l.event("warn", "sensor", odd)
+	}
 	l.outages.hearOutage(renewed)
 	if l.phase == measuring && !l.held {
 		l.stepper.offerShot(renewed, h.Reading.At, h.Asked)

@@ -16,6 +16,8 @@ type readings struct {
 	sensors, variables []plan.Reading
 	// oddSensors and oddVariables are the last values that were not believed.
 	oddSensors, oddVariables []plan.Reading
+	// toldOdd is when each sensor was told of last whose values are no data.
+	toldOdd []time.Time
 	// low and high bound what is believed of each variable: what its device says it
 	// can have, and a tenth of that range more, because a readback has noise.
 	low, high []float64
@@ -24,7 +26,7 @@ type readings struct {
 func newReadings(o *plan.Options) readings {
 	n := len(o.Variables)
 	b := readings{plan: o, sensors: make([]plan.Reading, len(o.Sensors)), variables: make([]plan.Reading, n),
-		oddSensors: make([]plan.Reading, len(o.Sensors)), oddVariables: make([]plan.Reading, n), low: make([]float64, n), high: make([]float64, n)}
+		oddSensors: make([]plan.Reading, len(o.Sensors)), oddVariables: make([]plan.Reading, n), low: make([]float64, n), high: make([]float64, n), toldOdd: make([]time.Time, len(o.Sensors))}
 	for i := range n {
 		b.low[i], b.high[i] = math.Inf(-1), math.Inf(1)
 	}
@@ -90,6 +92,23 @@ func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at
 	}
 	x.seen(x.links[h.Device])
 	return renewed
+}
+
+// oddAgain is how long a sensor whose values are no data is not told of again: one at the edge of its
+// range would fill the record.
+const oddAgain = time.Minute
+
+// NewOdd tells of sensors that give what is no data.
+func (x *readings) NewOdd(now time.Time) (told []string) {
+	for i := range x.plan.Sensors {
+		s := &x.plan.Sensors[i]
+		odd := s.OddWords(x.sensors[i], x.oddSensors[i], now)
+		if last := x.toldOdd[i]; odd != "" && (last.IsZero() || now.Sub(last) >= oddAgain) {
+			x.toldOdd[i] = now
+			told = append(told, fmt.Sprintf("sensor %s: %s: no data", s.Name, odd))
+		}
+	}
+	return told
 }
 
 // Sensor is what was read of sensor i last, OddSensor what was not believed last.

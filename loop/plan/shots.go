@@ -30,12 +30,11 @@ type Shots struct {
 	// from is when the instrument has settled: what was asked or answered before is none of
 	// the step's. waitedFrom is when the wait for the next shot began.
 	from, waitedFrom time.Time
-	// next is when the next shot may be asked for at the earliest; zero: at any time.
-	next time.Time
+	pace
 	// pending says that a shot of the instant at waits for other sensors.
-	pending   bool
-	at, asked time.Time
-	taken     []journal.Shot
+	pending bool
+	at      time.Time
+	taken   []journal.Shot
 }
 
 // NewShots are those of a step; random says of each variable whether it is left alone.
@@ -49,11 +48,7 @@ func (s *Shots) Settled(now time.Time) bool { return !now.Before(s.from) }
 
 // Begin begins to take shots: what is asked for and answered from now on belongs to the
 // setting.
-func (s *Shots) Begin(now time.Time) { s.from, s.waitedFrom, s.next = now, now, time.Time{} }
-
-// Due says that the next shot may be asked for, Next when that may be.
-func (s *Shots) Due(now time.Time) bool { return !now.Before(s.next) }
-func (s *Shots) Next() time.Time        { return s.next }
+func (s *Shots) Begin(now time.Time) { s.from, s.waitedFrom, s.pace = now, now, pace{} }
 
 // Freeze stops the clocks for as long as it was past; Drop forgets the shot that waits.
 func (s *Shots) Freeze(past time.Duration) {
@@ -68,16 +63,13 @@ func (s *Shots) Mine(asked time.Time) bool { return !asked.Before(s.from) }
 // Taken are the shots so far.
 func (s *Shots) Taken() []journal.Shot { return s.taken }
 
-// Asked is when the last shot was asked for.
-func (s *Shots) Asked() time.Time { return s.asked }
-
 // Waited is how long the next shot has been waited for.
 func (s *Shots) Waited(now time.Time) time.Duration { return now.Sub(s.waitedFrom) }
 
 // Offer makes a shot of a new value of the objective, and reports whether it is complete.
 // It waits for sensors of other devices that are late by no more than their skew.
 func (s *Shots) Offer(o *Options, v View, renewed []int, at, asked time.Time, now journal.Stamp) bool {
-	if !s.Mine(at) || !s.Mine(asked) {
+	if !s.Mine(at) || !s.Mine(asked) || s.again(at, asked) {
 		return false
 	}
 	if slices.Contains(renewed, o.Objective.Uses[0]) && s.Due(asked) {

@@ -80,7 +80,7 @@ type session struct {
 	// base is the configuration as the file has it; Setup has what was changed meanwhile.
 	base *setup.Setup
 	// narrower brings a file that was changed to the loop; going is what it goes by.
-	narrower *loop.Narrower
+	narrower *control.Narrower
 	going    *configs.Config
 	tally    outcome.Tally
 }
@@ -110,7 +110,7 @@ func (s *session) play(ctx context.Context) error {
 	}
 	s.sayStart()
 	if s.Setup.Options.Mode != plan.Simulate {
-		s.narrower, s.going = loop.NewNarrower(), s.Setup.Config
+		s.narrower, s.going = control.NewNarrower(), s.Setup.Config
 		deps.Narrower = s.narrower
 		over, ended := context.WithCancel(ctx)
 		defer ended()

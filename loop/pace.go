@@ -1,0 +1,23 @@
+package loop
+
+import "time"
+
+// soon is when a shot is to be asked for where no tick does it; false: a tick does.
+func soon(l *Loop) (at time.Time, ok bool) {
+	at, ok = l.stepper.step.shots.Soon(&l.opt, l.now())
+	return at, ok && l.phase == measuring && !l.held
+}
+
+// shotsUntil advances the clock to the next tick, with the shots that are asked for before it.
+func shotsUntil(l *Loop, clock *VirtualClock, tick time.Time) {
+	for {
+		at, ok := soon(l)
+		if !ok || !at.Before(tick) {
+			clock.Advance(tick.Sub(clock.Now()))
+			return
+		}
+		clock.Advance(at.Sub(clock.Now()))
+		askNow(l.stepper)
+		l.drain()
+	}
+}
