@@ -59,7 +59,7 @@ type outages struct {
 func (l *outages) endure(n int, problem string) {
 	s := &l.outage
 	s.wait = min(max(2*s.wait, outageFirst), outageMost)
-	*s = outage{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.stepper.step.shots.Taken()) == 0 && !l.refusing()}
+	*s = outage{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.stepper.step.shots.Taken()) == 0 && l.instrument.Refuses() < 0}
 	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", n, problem, s.wait))
 	l.enter(waiting)
 }
@@ -75,21 +75,10 @@ func (l *Loop) recovered()                   { l.outages.recovered() }
 // suspect is the device that failed steps point at: one that refuses its setpoint,
 // else the objective's.
 func (l *outages) suspect() int {
-	for i := range l.opt.Variables {
-		if l.instrument.Refused(i) != nil {
-			return l.opt.Variables[i].Channel.Device
-		}
+	if i := l.instrument.Refuses(); i >= 0 {
+		return l.opt.Variables[i].Channel.Device
 	}
 	return max(l.opt.Sensors[l.opt.Objective.Uses[0]].Channel.Device, 0)
-}
-
-func (l *outages) refusing() bool {
-	for i := range l.opt.Variables {
-		if l.instrument.Refused(i) != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // watchOutage ends the wait when its time is over. The next step follows when the

@@ -3,6 +3,7 @@ package instrument
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -235,6 +236,11 @@ func (x *actuators) Unsettled() (settle time.Duration) {
 // none; AskAgain has it sent once more.
 func (x *actuators) Refused(i int) error { return x.all[i].refused }
 func (x *actuators) AskAgain(i int)      { x.all[i].refused = nil }
+
+// Refuses is the first variable whose device said no to what was sent of it last, -1 where none did.
+func (x *actuators) Refuses() int {
+	return slices.IndexFunc(x.all, func(a actuator) bool { return a.refused != nil })
+}
 
 // Written is what the device of variable i acknowledged last, NaN: nothing since it was
 // released; Released that it has let go; Given the amount that this step has dosed.
