@@ -115,6 +115,51 @@ func TestImprovementAgainstQuadrature(t *testing.T) {
 	}
 }
 
+// Far below the best, where an improvement is no number any more, the search still climbs: after a reading
+// of a thousand prior standard deviations the value of the full set is the asymptotic series' (Abramowitz
+// and Stegun, 26.2.12; the first term left out is 1e-8 of it), and slopes are those of the values.
+func TestImprovementFarBelowTheBest(t *testing.T) {
+	for _, name := range []string{acquireEI, acquirePIMS, acquireNEI} {
+		s := subsetsSpec("ei-psq-per-cost", 3)
+		s.Acquisition = name
+		p := fresh(t, s)
+		fill(t, p, s, 12, 1)
+		observe(t, p, Observation{Step: 13, ControlSet: 2, X: []float64{0.5, 0.5, 0.5}, Mean: 1000, Variance: math.NaN(), Shots: 1, Valid: true})
+		e := p.(*engine)
+		if err := e.model.Refresh(); err != nil {
+			t.Fatal(err)
+		}
+		d := prepared(t, e, 14, []int{0, 1, 2})
+		options, err := e.acquisition.Options(d.Decision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := math.Inf(-1)
+		for _, r := range e.model.Data.Rows {
+			mu, _ := momentsAt(e.model.GP, r.X)
+			best = max(best, mu)
+		}
+		for i, c := range [][]float64{{0.05}, {0.95, 0.05}, {0.9, 0.1, 0.9}} {
+			o := options[i].ForSearch(nil, nil)
+			got := valuesAt(o, c)[0]
+			if !(got < 0 && got > -1e7) || i == 2 && got > -745 { // where numbers end
+				t.Errorf("%s: set %d has %g there", name, i, got)
+			}
+			if name != acquireNEI {
+				slopes(t, o, c)
+			}
+			if name == acquireEI && i == 2 {
+				mu, sd := momentsAt(e.model.GP, c)
+				z := (mu - best) / sd
+				want := math.Log(sd) - z*z/2 - math.Log(2*math.Pi)/2 - 2*math.Log(-z) + math.Log1p(-3/(z*z)+15/math.Pow(z, 4))
+				if math.Abs(got-want) > 1e-6 {
+					t.Errorf("set %d: %.10g, the series gives %.10g", i, got, want)
+				}
+			}
+		}
+	}
+}
+
 // The improvement of the expected value against draws of the joint posterior at a grid of the random
 // variables: mean over draws of max(mean over the grid - value at the best point, 0).
 func TestImprovementOfExpectationAgainstDraws(t *testing.T) {

@@ -37,6 +37,8 @@ type Option struct {
 	// logFloor, where positive, has the search work on the logarithm of the value, from that
 	// value on.
 	logFloor float64
+	// tail, where not nil, is that logarithm below the floor.
+	tail tail
 	// typicalCost, where positive, says that the value was divided by the cost over a typical
 	// one.
 	typicalCost float64
@@ -64,7 +66,7 @@ func (o Option) ForSearch(costs *cost.Model, d *space.Domain) Option {
 	if o.logFloor == 0 && costs == nil {
 		return o
 	}
-	r := transformation{offset: o.Offset, floor: o.logFloor}
+	r := transformation{offset: o.Offset, floor: o.logFloor, tail: o.tail}
 	if costs != nil {
 		o.typicalCost = costs.TypicalCost
 		r.price = cost.NewPrice(costs, d)

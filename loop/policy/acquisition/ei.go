@@ -38,7 +38,8 @@ func (Improvement) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: ObjectiveDifference, logFloor: minImprovement})
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: ObjectiveDifference, logFloor: minImprovement,
+				tail: newTermTail(objectives[i], d.inputs(set), v, func(mean, sd float64) (value, byMean, bySD float64) { return logImprovement(mean-best, sd) })})
 		}
 	}
 	return out, nil
@@ -55,7 +56,7 @@ func (d *Decision) reached(dom *space.Domain) []float64 {
 	return out
 }
 
-// minImprovement ends the logarithm where numbers end.
+// minImprovement is where the logarithm of a value ends and a tail begins: numbers end.
 const minImprovement = 1e-300
 
 // expectedImprovement is E[max(X, 0)] for a normal X, and its derivatives by mean and

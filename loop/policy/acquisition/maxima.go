@@ -126,7 +126,8 @@ func (ImprovementOverSample) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Dimensionless, logFloor: minImprovement})
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Dimensionless, logFloor: minImprovement,
+				tail: newTermTail(objectives[i], d.inputs(set), v, func(mean, sd float64) (value, byMean, bySD float64) { return logExceedance(mean-target, sd) })})
 		}
 	}
 	return out, nil

@@ -41,7 +41,7 @@ func (ImprovementOfExpectation) Options(d *Decision) ([]Option, error) {
 					o.random = append(o.random, i)
 				}
 			}
-			out = append(out, Option{Set: set, View: v, Objective: o.withReaders(), Unit: ObjectiveDifference, logFloor: minImprovement})
+			out = append(out, Option{Set: set, View: v, Objective: o.withReaders(), Unit: ObjectiveDifference, logFloor: minImprovement, tail: o.withReaders()})
 		}
 	}
 	return out, nil
@@ -110,8 +110,41 @@ func (o *improvementOfExpectation) points(c []float64) {
 	o.x, o.weight = append(o.x, o.best...), append(o.weight, -1)
 }
 
+// fork implements tail.
+func (o *improvementOfExpectation) fork() tail { return o.withReaders() }
+
+// logs implements tail. There are no gradients, and no coarser rule.
+func (o *improvementOfExpectation) logs(dst, _, x []float64, _ bool) {
+	size := o.Dim()
+	for j := range dst {
+		o.points(x[j*size : (j+1)*size])
+		sum := logSum{math.Inf(-1)}
+		for i := range o.view {
+			mean, sd := o.difference(i)
+			value, _, _ := logImprovement(mean, max(sd, minDoubt))
+			sum.add(value + math.Log(o.view[i].Weight))
+		}
+		dst[j] = sum.value
+	}
+}
+
+// minDoubt is the standard deviation of a difference from which on it is not rounding: at the best
+// point itself.
+const minDoubt = 1e-6
+
 // improvement is the expected improvement by component k.
 func (o *improvementOfExpectation) improvement(k int) float64 {
+	mean, sd := o.difference(k)
+	if sd < minDoubt {
+		return max(mean, 0)
+	}
+	value, _, _ := expectedImprovement(mean, sd)
+	return value
+}
+
+// difference has the mean and the standard deviation of the expected value less the best, by
+// component k.
+func (o *improvementOfExpectation) difference(k int) (mean, sd float64) {
 	c, d := &o.view[k], len(o.best)
 	mean, variance := o.readers[k].PredictSum(o.weight, o.x)
 	if c.Offset != nil {
@@ -119,10 +152,5 @@ func (o *improvementOfExpectation) improvement(k int) float64 {
 			mean += w * c.OffsetAt(o.x[i*d:(i+1)*d])
 		}
 	}
-	sd := c.Scale * math.Sqrt(variance)
-	if sd < 1e-6 { // rounding: at the best point itself
-		return max(c.Scale*mean, 0)
-	}
-	value, _, _ := expectedImprovement(c.Scale*mean, sd)
-	return value
+	return c.Scale * mean, c.Scale * math.Sqrt(variance)
 }

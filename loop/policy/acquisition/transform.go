@@ -10,7 +10,9 @@ import (
 // transformation is a growing function of an objective over its cost: with a(x) the
 // objective's value plus the offset and c(x) the cost over a typical one,
 //
-//	a/c,   or, where floor is positive,   log max(a, floor) - log c.
+//	a/c,   or, where floor is positive,   log max(a, floor) - log c,
+//
+// and, where there is a tail, log a in its own words from the floor down.
 //
 // An acquisition that falls by orders of magnitude, as an improvement does, is climbed
 // in its logarithm: a search's tolerances are relative to 1. Upper bounds stay upper
@@ -18,18 +20,25 @@ import (
 type transformation struct {
 	offset float64
 	floor  float64
+	tail   tail        // nil: the function is flat below the floor
 	price  *cost.Price // nil: c = 1
 }
 
 // Fork implements [space.Adjustment].
-func (r transformation) Fork() space.Adjustment { return r }
+func (r transformation) Fork() space.Adjustment {
+	if r.tail != nil {
+		r.tail = r.tail.fork()
+	}
+	return r
+}
 
 // Adjust implements [space.Adjustment].
-func (r transformation) Adjust(dst, grad, x []float64, _ bool) {
+func (r transformation) Adjust(dst, grad, x []float64, surrogate bool) {
 	if len(dst) == 0 {
 		return
 	}
 	size := len(x) / len(dst)
+	logs, slopes := r.below(dst, grad, x, surrogate)
 	slope := make([]float64, size)
 	for j := range dst {
 		c, at := 1.0, x[j*size:(j+1)*size]
@@ -43,10 +52,44 @@ func (r transformation) Adjust(dst, grad, x []float64, _ bool) {
 		if dst[j] = a / c; r.floor > 0 {
 			dst[j] = math.Log(max(a, r.floor)) - math.Log(c)
 		}
+		if logs != nil && a <= r.floor {
+			dst[j] = logs[0] - math.Log(c)
+			logs = logs[1:]
+		}
 		if grad != nil {
 			r.gradient(grad[j*size:(j+1)*size], slope, a, c)
+			if len(slopes) > 0 && a <= r.floor {
+				for i := range size {
+					grad[j*size+i] += slopes[i]
+				}
+				slopes = slopes[size:]
+			}
 		}
 	}
+}
+
+// below has the tail's logarithms and gradients at those of the settings whose values are at or below
+// the floor; nil where there are none.
+func (r transformation) below(dst, grad, x []float64, surrogate bool) (logs, slopes []float64) {
+	if r.tail == nil {
+		return nil, nil
+	}
+	size := len(x) / len(dst)
+	var at []float64
+	for j, v := range dst {
+		if v+r.offset <= r.floor {
+			at = append(at, x[j*size:(j+1)*size]...)
+		}
+	}
+	if at == nil {
+		return nil, nil
+	}
+	logs = make([]float64, len(at)/size)
+	if grad != nil {
+		slopes = make([]float64, len(at))
+	}
+	r.tail.logs(logs, slopes, at, surrogate)
+	return logs, slopes
 }
 
 // gradient changes the gradient of an objective at a value a and a cost c with this slope.
