@@ -246,6 +246,9 @@ type Model struct {
 	Kernel string `toml:"kernel" default:"matern52" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function"`
 	// Never refits, so no step is slow.
 	Hyperparameters string `toml:"hyperparameters" default:"priors" enum:"fixed,fit,priors" doc:"fixed: the one entry of policy.priors; fit: marginal likelihood; priors: several, weighted by their evidence"`
+	// Lengthscales that grow with the number of variables say less than the range does
+	// while there are few of them.
+	LengthscalePrior string `toml:"lengthscale_prior" default:"range" enum:"range,dimension" doc:"what is expected of the lengthscales that no prior states: range: about 0.3 of each range; dimension: more with more variables, about 0.2 of a range times their root, and vaguer"`
 	// Not smaller: weeks of steps should fit before the first is forgotten. Not
 	// larger: memory and the time of a decision grow with its square, 8 MB a factor
 	// at this size.

@@ -153,6 +153,9 @@ func (k *checker) model() {
 	if n := len(k.cfg.Policy.Priors); k.cfg.Model.Hyperparameters == "fixed" && n != 1 {
 		k.bad("model.hyperparameters", fmt.Sprintf(`"fixed" takes the values of exactly one entry of policy.priors, got %d`, n), `add priors = [{ lengthscale = 0.3 }] to [policy]`, "policy.priors")
 	}
+	if k.cfg.Model.LengthscalePrior != "range" && k.cfg.Model.Hyperparameters == "fixed" && len(k.cfg.Constraints) == 0 {
+		k.bad("model.lengthscale_prior", `has no effect with hyperparameters "fixed": every lengthscale is given`, `remove it, or write hyperparameters = "fit" or "priors"`, "model.hyperparameters")
+	}
 }
 
 // plant checks [plant].

@@ -206,6 +206,9 @@ func (c *checker) parts() {
 func (c *checker) model() {
 	m := &c.spec.Model
 	c.oneOf("model.kernel", "kernel", m.Kernel, model.Kernels()...)
+	if m.LengthscalePrior != "" {
+		c.oneOf("model.lengthscale_prior", "lengthscale prior", m.LengthscalePrior, model.LengthscalePriors()...)
+	}
 	c.priors()
 	for _, n := range []struct {
 		what         string

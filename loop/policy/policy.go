@@ -46,7 +46,7 @@ import (
 // observations may give another decision, recommendation or comparison raises it by one and is
 // listed in CHANGELOG.md. A journal keeps it for each session: decisions of another version are
 // taken as they were recorded, and not derived again.
-const DecisionsVersion = 4
+const DecisionsVersion = 5
 
 // Policy is one bandit algorithm at work on one problem. It is used from one
 // goroutine at a time.

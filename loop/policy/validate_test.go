@@ -48,6 +48,7 @@ func TestNewRefusesNamesAndFactors(t *testing.T) {
 	refused(t, []refusal{
 		{`kind "rabho" is not known: use one of rahbo, `, rahboSpec(2, 1), func(s *Spec) { s.Kind = "rabho" }},
 		{`kernel "rbf" is not known: use one of se, matern52`, rahboSpec(2, 1), func(s *Spec) { s.Model.Kernel = "rbf" }},
+		{`lengthscale prior "vague" is not known: use one of range, dimension`, rahboSpec(2, 1), func(s *Spec) { s.Model.LengthscalePrior = "vague" }},
 		{`hyperparameters "ml" is not known: use one of fit, priors, fixed`, rahboSpec(2, 1), func(s *Spec) { s.Model.Hyperparameters = "ml" }},
 		{`schedule "etc" is not known: use one of etc-ada, etc-50, etc-100, epsilon`, cvsSpec(), func(s *Spec) { s.Schedule = "etc" }},
 		{`confidence "bolder" is not known: use one of constant`, rahboSpec(2, 1), func(s *Spec) { s.Confidence = "bolder" }},

@@ -85,7 +85,7 @@ func (t *FitTask) fitObjective(ctx context.Context, h *Hyper, rows []Row, starts
 	r, err = fitting.Fit(ctx, fitting.Problem{
 		Kernel: h.kernel, X: x, Y: z, NoiseVariance: noise, Noise: fitted,
 		Variance:    t.prior(1, outputLogSD),
-		Lengthscale: t.prior(lengthscaleMedian, lengthscaleLogSD),
+		Lengthscale: t.flattened(t.lengthscalePrior()),
 		MeanSD:      t.meanSD(), Starts: starts, Seed: t.streamSeed(0),
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts
 	p := fitting.Problem{
 		Kernel:      q.kernel,
 		Variance:    t.prior(1, noiseOutputLogSD),
-		Lengthscale: t.prior(lengthscaleMedian, lengthscaleLogSD),
+		Lengthscale: t.flattened(t.lengthscalePrior()),
 		MeanSD:      t.meanSD(), Starts: starts, Seed: t.streamSeed(1),
 	}
 	if t.Raw { // about half of the spread of s^2 is sampling noise, give or take a factor 4.5
@@ -137,13 +137,17 @@ func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts
 	return nil
 }
 
-// prior is a hyperparameter's with this median and standard deviation of the logarithm; where
-// likelihood alone is to count it is so wide that it moves nothing.
+// prior is a hyperparameter's with this median and standard deviation of the logarithm, flattened.
 func (m *Rules) prior(median, logSD float64) fitting.LogNormal {
+	return m.flattened(fitting.LogNormal{Mean: math.Log(median), SD: logSD})
+}
+
+// flattened is a prior, so wide where likelihood alone is to count that it moves nothing.
+func (m *Rules) flattened(p fitting.LogNormal) fitting.LogNormal {
 	if m.Spec.MaximumLikelihood {
-		logSD = 10
+		p.SD = 10
 	}
-	return fitting.LogNormal{Mean: math.Log(median), SD: logSD}
+	return p
 }
 
 // meanSD is the prior standard deviation of a constant mean, 0 where it is zero.

@@ -79,7 +79,7 @@ func (m *Rules) competing() bool { return m.Spec.Hyperparameters == HyperPriors 
 // are fixed, else the priors' medians. What the specification does not name (the
 // noise process, the standardisation of a fit) comes from the rows. O(n).
 func (m *Rules) guess(rows []Row) *Hyper {
-	lengthscales := slices.Repeat([]float64{lengthscaleMedian}, m.Dims)
+	lengthscales := slices.Repeat([]float64{m.usualLengthscale()}, m.Dims)
 	h := &Hyper{ShotVariance: noiseMedian, known: m.Known}
 	if m.fixed() {
 		lengthscales = m.Spec.Lengthscale

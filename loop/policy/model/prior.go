@@ -18,14 +18,12 @@ func levels(median, logSD float64, at ...float64) []weightedValue {
 	return out
 }
 
-// lengthscaleLevels discretises the priors of the fits (hyper.go): 4 lengthscales from
-// 0.1 to 0.86 of the range, the same for all variables; 3 noise variances from 0.001 to
+// The priors of the fits (hyper.go) are discretised: 4 lengthscales, the same for all
+// variables, of LengthscalePrior "range" from 0.1 to 0.86 of the range, of "dimension" from
+// 0.07 to 0.6 times the root of the number of variables; 3 noise variances from 0.001 to
 // 0.095 of the objective's prior variance, which then follows in closed form; where the
 // noise is learnt or known, 2 prior variances instead, that of the data and 5 times it,
 // because data gathered near an optimum spread less than the objective does.
-func lengthscaleLevels() []weightedValue {
-	return levels(lengthscaleMedian, lengthscaleLogSD, -1.5, -0.5, 0.5, 1.5)
-}
 
 func noiseLevels() []weightedValue { return levels(noiseMedian, noiseLogSD, -1.5, 0, 1.5) }
 
@@ -83,7 +81,7 @@ func (m *Rules) kernelsOf(p *Prior) (out []member, unit float64) {
 	}
 	switch len(p.Lengthscale) {
 	case 0:
-		all := lengthscaleLevels()
+		all := m.lengthscaleLevels(-1.5, -0.5, 0.5, 1.5)
 		for _, l := range all {
 			k := newKernel(name, 1, slices.Repeat([]float64{l.value}, m.Dims))
 			out = append(out, member{kernel: k, weight: l.weight / totalWeight(all)})

@@ -33,7 +33,7 @@ type noiseMember struct {
 // variables, and 2 variances of the process.
 func (m *Rules) noiseMembers() []noiseMember {
 	var out []noiseMember
-	for _, l := range levels(lengthscaleMedian, lengthscaleLogSD, -1, 0, 1) {
+	for _, l := range m.lengthscaleLevels(-1, 0, 1) {
 		for _, v := range levels(1, noiseOutputLogSD, -0.7, 0.7) {
 			k := m.timed(newKernel(noiseKernel(m.Spec.Kernel), v.value, slices.Repeat([]float64{l.value}, m.Dims)), m.timescale())
 			out = append(out, noiseMember{k, l.weight * v.weight})
@@ -55,7 +55,7 @@ func newNoisePriors(m *Rules) *noisePriors {
 
 // link describes the scale of the process from the rows.
 func (q *noisePriors) link(rows []Row, scale float64) *noiseHyper {
-	if h := q.guessNoise(rows, scale, slices.Repeat([]float64{lengthscaleMedian}, q.Dims)); h != nil {
+	if h := q.guessNoise(rows, scale, slices.Repeat([]float64{q.usualLengthscale()}, q.Dims)); h != nil {
 		return h
 	}
 	return &noiseHyper{link: logLink{floor: 1e-12}} // targets of a single row: they are set anew with the second

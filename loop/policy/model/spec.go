@@ -10,6 +10,9 @@ type Spec struct {
 	// come in), "fixed" (Lengthscale, Outputscale, NoiseSD, Mean hold; a noise that is
 	// learnt takes the same lengthscales) or "priors" (Priors compete by their evidence).
 	Hyperparameters string
+	// LengthscalePrior says what is expected of lengthscales that are fitted or left open,
+	// a word of LengthscalePriors; empty: "range".
+	LengthscalePrior string
 	// Priors of hyperparameters "priors"; none: a built-in set.
 	Priors []Prior
 	// PriorRule says how priors that compete decide: "averaged" (the acquisition's mean
