@@ -17,7 +17,8 @@ import (
 // Global Optim. 13 (1998), eq. 15). Data are noisy, so b is no reading: it is the
 // greatest posterior mean of the settings played, for control sets that leave variables
 // random the greatest expectation E_R[mu], for one that leaves none of all points observed, whatever
-// control set came there. The search works on the logarithm.
+// control set came there. The search works on the logarithm, also where the value is
+// too small for a number (tail).
 //
 // EI-PSQ takes the full control set alone, its form per unit cost the greatest a_i/cost_i: Tay et al.
 // (NeurIPS 2023) have the improvement of the expectation there, see ImprovementOfExpectation. EI per cost (Paria et al.) divides by the cost of
