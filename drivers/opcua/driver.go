@@ -7,10 +7,11 @@ import (
 // Driver describes this driver.
 func Driver() drivers.Driver {
 	return drivers.Driver{
-		Name:    "opcua",
-		Options: func() any { return new(Default()) },
-		Channel: func() any { return new(ChannelOptions) },
-		Wire:    wired,
+		Name:     "opcua",
+		Options:  func() any { return new(Default()) },
+		Discover: discover,
+		Channel:  func() any { return new(ChannelOptions) },
+		Wire:     wired,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gopcua/opcua/id"
 	"github.com/gopcua/opcua/server"
+	"github.com/gopcua/opcua/server/attrs"
 	"github.com/gopcua/opcua/ua"
 
 	"github.com/labtuner/tuner/drivers"
@@ -94,6 +95,16 @@ func startRig() (*rig, error) {
 		server.EnableSecurity("Basic256Sha256", ua.MessageSecurityModeSign), server.EnableSecurity("Basic256Sha256", ua.MessageSecurityModeSignAndEncrypt))
 	r.NodeNameSpace = server.NewNameSpace("urn:rig")
 	r.server.AddNamespace(r)
+	root, err := r.server.Namespace(0)
+	if err != nil {
+		return nil, err
+	}
+	folder := server.NewNode(ua.NewNumericNodeID(1, id.ObjectsFolder), map[ua.AttributeID]*ua.DataValue{
+		ua.AttributeIDNodeClass:   server.DataValueFromValue(uint32(ua.NodeClassObject)),
+		ua.AttributeIDBrowseName:  server.DataValueFromValue(attrs.BrowseName("rig")),
+		ua.AttributeIDDisplayName: server.DataValueFromValue(attrs.DisplayName("rig", "en")),
+	}, nil, nil)
+	root.Objects().AddRef(folder, id.HasComponent, true)
 	return r, r.server.Start(context.Background())
 }
 
@@ -160,9 +171,21 @@ func (r *rig) SetAttribute(n *ua.NodeID, _ ua.AttributeID, v *ua.DataValue) ua.S
 	return status
 }
 
-// Browse implements server.NameSpace: no node has properties.
-func (r *rig) Browse(*ua.BrowseDescription) *ua.BrowseResult {
-	return &ua.BrowseResult{StatusCode: ua.StatusGood}
+// Browse implements server.NameSpace: no node has properties, and the folder has all of them.
+func (r *rig) Browse(b *ua.BrowseDescription) *ua.BrowseResult {
+	result := &ua.BrowseResult{StatusCode: ua.StatusGood}
+	if b.NodeID.IntID() != id.ObjectsFolder {
+		return result
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name := range r.values {
+		n := ua.NewStringNodeID(1, name)
+		result.References = append(result.References, &ua.ReferenceDescription{ReferenceTypeID: ua.NewNumericNodeID(0, id.Organizes), IsForward: true,
+			NodeID: ua.NewExpandedNodeID(n, "", 0), BrowseName: &ua.QualifiedName{NamespaceIndex: 1, Name: name}, DisplayName: ua.NewLocalizedText(name),
+			NodeClass: ua.NodeClassVariable, TypeDefinition: ua.NewExpandedNodeID(ua.NewNumericNodeID(0, id.BaseDataVariableType), "", 0)})
+	}
+	return result
 }
 
 // Node implements server.NameSpace.

@@ -38,9 +38,10 @@ overwritten.
   tuner init oven.toml --device exec="python3 oven.py" --objective yield --knob power
   tuner init lamp.toml --device mqtt=tcp://127.0.0.1:1883
   tuner init bench.toml --device serial=/dev/ttyUSB0
+  tuner init hall.toml --device opcua=opc.tcp://127.0.0.1:4840
   tuner init --probe
 
-A device is DRIVER=WHERE: a program, a broker, a serial port. Without one the usual
+A device is DRIVER=WHERE: a program, a broker, a serial port, an OPC UA server. Without one the usual
 places are looked at; a serial port that nobody named stays closed, because opening one
 resets some instruments. --probe without FILE only lists what answers. What no flag says is
 asked, where a person is there.`,
@@ -57,7 +58,7 @@ asked, where a person is there.`,
 			return writeFirst(cmd.Context(), e, args, f)
 		},
 	}
-	cmd.Flags().StringArrayVar(&f.devices, "device", nil, "where to look, DRIVER=WHERE: exec=\"python3 oven.py\", mqtt=tcp://HOST:1883, serial=/dev/ttyUSB0; may be repeated")
+	cmd.Flags().StringArrayVar(&f.devices, "device", nil, "where to look, DRIVER=WHERE: exec=\"python3 oven.py\", mqtt=tcp://HOST:1883, serial=/dev/ttyUSB0, opcua=opc.tcp://HOST:4840; may be repeated")
 	cmd.Flags().BoolVar(&f.probe, "probe", false, "list what answers; with FILE and the other flags, ask nothing")
 	cmd.Flags().StringVar(&f.wish.Objective, "objective", "", "the channel that counts")
 	cmd.Flags().BoolVar(&f.wish.Minimize, "minimize", false, "less of it is better")
