@@ -36,7 +36,7 @@ type CommandRecord struct {
 
 // Order records a command before it acts, and gives its number.
 func (j *Journal) Order(c Command) (id int64, err error) {
-	if err := j.writable(); err != nil {
+	if err := tellable(j); err != nil {
 		return 0, err
 	}
 	if err := j.commit("command "+c.Name, j.orderRow(c, j.commands+1)); err != nil {
@@ -48,7 +48,7 @@ func (j *Journal) Order(c Command) (id int64, err error) {
 
 // Ordered records a command that has acted, or was refused, with its answer.
 func (j *Journal) Ordered(c Command, a Answer) error {
-	if err := j.writable(); err != nil {
+	if err := tellable(j); err != nil {
 		return err
 	}
 	id := j.commands + 1
@@ -61,7 +61,7 @@ func (j *Journal) Ordered(c Command, a Answer) error {
 
 // Answer records what came of the command id, once.
 func (j *Journal) Answer(id int64, a Answer) error {
-	if err := j.writable(); err != nil {
+	if err := tellable(j); err != nil {
 		return err
 	}
 	if id < 1 || id > j.commands {

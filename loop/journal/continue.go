@@ -27,7 +27,7 @@ type Ended struct {
 // enter records a session. words say why a finished run goes on.
 func enter(j *Journal, s Session, words string) error {
 	rows := sessionRows(s)
-	if !j.finished {
+	if !j.finished || words == "" {
 		return j.commit("the session", rows...)
 	}
 	more, err := endedRows(j, s, words)

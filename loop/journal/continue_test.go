@@ -3,6 +3,7 @@ package journal_test
 import (
 	"database/sql"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -106,5 +107,38 @@ func alter(t *testing.T, path, query string) {
 	}
 	if _, err = db.Exec(query); errors.Join(err, db.Close()) != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAmend: what is said of a finished run afterwards is commands and events, and it stays
+// finished, in one plain file.
+func TestAmend(t *testing.T) {
+	path, j := journaltest.Demo(t, journaltest.OpsPerStep)
+	if err := errors.Join(j.Finish("steps", []byte(`{"n":1}`), Stamp{}), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(path, Options{Amend: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := j.Order(Command{Name: "strike"})
+	if err := errors.Join(err, j.Log(Event{Level: "info", Kind: EventChanged, Message: "struck"}), j.Answer(id, Answer{OK: true, Code: "ok"})); err != nil {
+		t.Error(err)
+	}
+	for what, err := range map[string]error{"a step": j.Decide(journaltest.DemoDecision(2, Stamp{})), "a result": j.Finish("cost", []byte(`{"n":2}`), Stamp{})} {
+		if !errors.Is(err, ErrFinished) {
+			t.Errorf("%s of a finished run: %v", what, err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := journaltest.MustRead(t, path)
+	result, ok, err := r.Result()
+	if serr := r.Sound(); err != nil || serr != nil || !ok || string(result.Document) != `{"n":1}` {
+		t.Errorf("%+v, %v, %v, %v", result, ok, err, serr)
+	}
+	if left, _ := filepath.Glob(path + "?*"); left != nil {
+		t.Errorf("a closed journal left %q", left)
 	}
 }

@@ -24,6 +24,9 @@ type Options struct {
 	// Continue lets Open go on with a run that is finished, and says in words why it may; "": such
 	// a run is refused.
 	Continue string
+	// Amend lets Open write to a finished run, which stays finished: commands, their answers and
+	// events, and nothing else.
+	Amend bool
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
 	FileSystem func(path string) (disk.FileSystem, error)
 

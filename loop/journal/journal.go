@@ -56,6 +56,8 @@ type Journal struct {
 	tapes    int64
 	rows     map[string]int64 // by table
 	finished bool
+	// amends: commands, answers and events may be recorded though the run is finished.
+	amends bool
 	// unfolded: the result is recorded, and its log is not folded yet.
 	unfolded bool
 	closed   bool
@@ -121,7 +123,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	if serr != nil {
 		return nil, serr
 	}
-	if status.Finished && opts.Continue == "" {
+	if status.Finished && opts.Continue == "" && !opts.Amend {
 		return nil, &disk.Error{Err: ErrFinished, Path: path,
 			Detail: fmt.Sprintf("%d steps, ended by %q", status.Steps-status.Compared, status.Reason),
 			Hint:   "export it, or begin a new run with --new or in another file"}
@@ -212,7 +214,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, store.Fault(path, "open it for writing", err)
 	}
-	j := &Journal{home: path, w: w, wal: a == store.WriteWAL, session: s.Number, identify: seen}
+	j := &Journal{home: path, amends: opts.Amend, w: w, wal: a == store.WriteWAL, session: s.Number, identify: seen}
 	j.goTo(path)
 	bring := func() error { return extend(w, opts.extend) }
 	for _, begin := range []func() error{bring, w.resume, j.load} {

@@ -58,6 +58,14 @@ func (j *Journal) writable() error {
 	return j.mend()
 }
 
+// tellable is writable for what may be said of a finished run too, where it is amended.
+func tellable(j *Journal) error {
+	if !j.closed && j.finished && j.amends {
+		return j.mend()
+	}
+	return j.writable()
+}
+
 // refuse is the error for a record that does not fit the run.
 func (j *Journal) refuse(format string, args ...any) error {
 	return fmt.Errorf("journal %q: %w", j.path, fmt.Errorf(format, args...))
@@ -247,7 +255,7 @@ func (j *Journal) Conclude(o Outcome) error {
 
 // Log records a line of the run's story.
 func (j *Journal) Log(e Event) error {
-	if err := j.writable(); err != nil {
+	if err := tellable(j); err != nil {
 		return err
 	}
 	if !slices.Contains([]string{"info", "warn", "error"}, e.Level) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,8 +28,11 @@ import (
 // Errors: what is wrong with a file, where none runs by it; where there is no run of a name,
 // or more than one.
 func (q *Question) Find(ctx context.Context, argument string) (err error) {
-	if argument == "" {
+	switch {
+	case argument == "":
 		return q.findOnly(ctx)
+	case filepath.Ext(argument) == ".db":
+		return fault.Usage(fault.WithHint(fmt.Errorf("%s is a journal: %s asks a run that goes on", argument, q.Command), "name the run or its configuration file; tuner strike and unstrike also take a journal"))
 	}
 	folders := q.Env.Places().All()
 	name, wanted := argument, func(r local.Run) bool { return r.Identity.Name == argument || r.ID == argument }

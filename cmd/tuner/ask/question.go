@@ -165,6 +165,15 @@ func (q *Question) askElsewhere(ctx context.Context, args json.RawMessage) (a re
 	return a, err
 }
 
+// OfRecord puts the question to a journal that no process writes: its steps are struck there.
+func (q *Question) OfRecord(path string) error {
+	a, err := session.StrikeRecord(q.Env, path, "", loop.Wish{Command: q.Command, Edit: *q.Edit}, q.Reason)
+	if err != nil {
+		return err
+	}
+	return q.print(remote.Answer{Answer: a, At: q.Env.Now().Round(0).UTC()})
+}
+
 // print tells the answer.
 func (q *Question) print(a remote.Answer) error {
 	if q.JSON {

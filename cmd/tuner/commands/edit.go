@@ -20,8 +20,17 @@ type editing struct {
 	name, args, short, long string
 	// read takes the words behind the run into e.
 	read func(words []string, e *control.Edit) error
-	// named says that the words begin with names of variables.
-	named bool
+	// named says that the words begin with names of variables, records that a journal may stand in
+	// place of a run.
+	named, records bool
+}
+
+// names are what a run is named by.
+func (x editing) names() string {
+	if x.records {
+		return "CONFIG|NAME|JOURNAL"
+	}
+	return "CONFIG|NAME"
 }
 
 // editings are those commands.
@@ -32,30 +41,36 @@ as struck. A step that is not over, not there or struck already is refused.
 
   tuner strike laser 41,57 --reason "the shutter was closed"
   tuner strike laser 41-57
-  tuner strike laser --sensor-saturated pulse_energy`, readSteps, false},
+  tuner strike laser --sensor-saturated pulse_energy
+
+In place of a run its journal may be named, where no run writes it, finished or not: what is made
+of it from then on (tuner best, report, export, a warm start, a run that goes on) knows of it.
+
+  tuner strike laser.db 41`, readSteps, false, true},
 	{control.CommandUnstrike, "STEP[,STEP...]", "Have struck steps of a running tuner count again", `The model is from then on as if they had never been struck.
 
-  tuner unstrike laser 41`, readSteps, false},
+  tuner unstrike laser 41
+  tuner unstrike laser.db 41`, readSteps, false, true},
 	{control.CommandNarrow, "NAME=LOW:HIGH...", "Narrow the range of a variable of a running tuner", `Decisions keep to the new range, which must lie inside the present one. A step under way keeps
 its destination. What was measured outside stays in the model.
 
-  tuner narrow laser mirror_x=-0.5:0.5`, readRanges, true},
+  tuner narrow laser mirror_x=-0.5:0.5`, readRanges, true, false},
 	{control.CommandWiden, "NAME=LOW:HIGH...", "Widen the range of a variable of a running tuner", `Decisions keep to the new range, which must hold all of the present one and lie within the hard
 limits: those change only in the file.
 
-  tuner widen laser mirror_x=-2:2`, readRanges, true},
+  tuner widen laser mirror_x=-2:2`, readRanges, true, false},
 	{control.CommandFreeze, "NAME=VALUE...", "Keep a variable of a running tuner at a value", `The variable goes to the value with the next step, by the safety layer as any setpoint does, and
 is kept there: no decision varies it, and a step whose control set leaves it alone keeps it
 there all the same. The value must lie inside the variable's range.
 
-  tuner freeze laser grating=12.6`, readValues, true},
-	{control.CommandFree, "NAME...", "Tune a frozen variable of a running tuner again", `  tuner free laser grating`, readNames, true},
+  tuner freeze laser grating=12.6`, readValues, true, false},
+	{control.CommandFree, "NAME...", "Tune a frozen variable of a running tuner again", `  tuner free laser grating`, readNames, true, false},
 	{control.CommandChange, "KEY=VALUE...", "Change costs, risk and stop conditions of a running tuner", `What is written stands in place of what the file says, until another change or until the file
 itself says otherwise at a start or a reload. A value is written as in the file; an empty one
 leaves the key out. These keys change: ` + "KEYS" + `.
 
   tuner change laser stop.steps=300 policy.risk=0.2
-  tuner change laser stop.no_improvement.steps=40 stop.time=`, readKeys, false},
+  tuner change laser stop.no_improvement.steps=40 stop.time=`, readKeys, false, false},
 }
 
 // newEditCommands returns strike, unstrike, narrow, widen, freeze, free and change.
@@ -74,7 +89,7 @@ func newEditCommand(e *host.Env, x editing) *cobra.Command {
 		long = strings.Replace(long, "KEYS", wrap(strings.Join(session.ChangeableKeys(), ", "), len("leaves the key out. These keys change: ")), 1)
 	}
 	cmd := &cobra.Command{
-		Use: x.name + " CONFIG|NAME " + x.args, Short: x.short,
+		Use: x.name + " " + x.names() + " " + x.args, Short: x.short,
 		Long: long + `
 
 It is recorded, takes effect with the next decision, for which the policy is made anew from
@@ -88,10 +103,13 @@ the record, and outlives the process: a resume and a replay do the same at the s
 			if err != nil {
 				return fault.Usage(fault.WithHint(err, "tuner "+cmd.Use))
 			}
+			q.Edit = &edit
+			if x.records && isJournal(args[0]) {
+				return q.OfRecord(args[0])
+			}
 			if err := q.Find(cmd.Context(), args[0]); err != nil {
 				return err
 			}
-			q.Edit = &edit
 			return q.Ask(cmd.Context())
 		},
 	}

@@ -92,7 +92,7 @@ func (w *Setup) ReadWarm(files []string) ([]journal.WarmSource, error) {
 	return all, nil
 }
 
-// readWarmJournal reads the valid steps of a journal; of steps that left a variable
+// readWarmJournal reads the valid steps of a journal that are not struck; of steps that left a variable
 // random each shot is an observation.
 func (x warmReader) readWarmJournal(file string) (s journal.WarmSource, err error) {
 	r, err := journal.OpenReader(file)
@@ -119,6 +119,10 @@ func (x warmReader) readWarmJournal(file string) (s journal.WarmSource, err erro
 	if s.SHA256, err = export.Hash(r); err != nil { // which checks every row, too
 		return s, err
 	}
+	struck, err := r.Struck()
+	if err != nil {
+		return s, err
+	}
 	abandoned := map[int]bool{}
 	for e, err := range r.Events() {
 		if err != nil {
@@ -130,7 +134,7 @@ func (x warmReader) readWarmJournal(file string) (s journal.WarmSource, err erro
 		if err != nil {
 			return s, err
 		}
-		if !step.Concluded || !step.Outcome.Valid || abandoned[step.Decision.Step] {
+		if _, out := struck[step.Decision.Step]; out || !step.Concluded || !step.Outcome.Valid || abandoned[step.Decision.Step] {
 			continue
 		}
 		random := run.Mode == string(plan.Shadow)

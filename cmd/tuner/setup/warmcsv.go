@@ -24,8 +24,8 @@ import (
 )
 
 // readWarmCSV reads observations from a table: a column for each variable, NAME or
-// x_NAME, and one for the objective, its name or "mean"; variance, shots and valid are
-// taken where they are there, all else is passed over. Units stand in the header,
+// x_NAME, and one for the objective, its name or "mean"; variance, shots, valid and
+// struck are taken where they are there, all else is passed over. Units stand in the header,
 // "NAME [UNIT]", or in FILE.units.json, as tuner export writes them.
 func (x warmReader) readWarmCSV(file string) (s journal.WarmSource, err error) {
 	text, err := os.ReadFile(file)
@@ -108,11 +108,11 @@ type warmTable struct {
 	reader   *csv.Reader
 	units    map[string]string // of the file beside it
 	problems []configs.Problem
-	// variables, mean, variance, shots and valid are places of columns, -1: none.
-	variables                    []int
-	mean, variance, shots, valid int
-	header                       []string
-	// empty counts rows that say they are not valid, or have no value.
+	// variables, mean, variance, shots, valid and struck are places of columns, -1: none.
+	variables                            []int
+	mean, variance, shots, valid, struck int
+	header                               []string
+	// empty counts rows that say they are not valid or struck, or have no value.
 	empty int
 }
 
@@ -177,7 +177,7 @@ func (p *warmTable) find(header []string) {
 	o := &p.of.opt.Objective
 	p.mean = column("mean", o.Name)
 	check(p.mean, o.Name, o.Unit)
-	p.variance, p.shots, p.valid = column("variance"), column("shots"), column("valid")
+	p.variance, p.shots, p.valid, p.struck = column("variance"), column("shots"), column("valid"), column("struck")
 	if v := p.variance; v >= 0 && units[v] != "" && units[v] != export.Squared(o.Unit) {
 		p.bad(1, "variance", fmt.Sprintf("is in %q there, and in %q here", units[v], export.Squared(o.Unit)), "convert the column")
 	}
@@ -192,8 +192,8 @@ func splitUnit(header string) (name, unit string) {
 	return header, ""
 }
 
-// readRows reads what comes below the header. A row that says it is not valid, or has no
-// value, tells nothing.
+// readRows reads what comes below the header. A row that says it is not valid or struck, or has
+// no value, tells nothing.
 func (p *warmTable) readRows(s *journal.WarmSource) {
 	for len(p.problems) < maxCandidateProblems {
 		record, err := p.reader.Read()
@@ -206,6 +206,10 @@ func (p *warmTable) readRows(s *journal.WarmSource) {
 		}
 		line, _ := p.reader.FieldPos(0)
 		if !p.isValid(line, record) {
+			continue
+		}
+		if p.struck >= 0 && strings.TrimSpace(record[p.struck]) != "" {
+			p.empty++
 			continue
 		}
 		o := journal.WarmObservation{Variance: math.NaN(), Shots: 1}

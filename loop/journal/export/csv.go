@@ -50,9 +50,13 @@ func exportCSV(w io.Writer, r *journal.Reader) error {
 	if err != nil {
 		return err
 	}
+	struck, err := r.Struck()
+	if err != nil {
+		return err
+	}
 	return writeCSV(w, stepColumns(r.Run()), func(yield func(exported, error) bool) {
 		for s, err := range r.Steps() {
-			if !yield(exported{s, sessions}, err) {
+			if !yield(exported{s, sessions, struck}, err) {
 				return
 			}
 		}
@@ -63,6 +67,7 @@ func exportCSV(w io.Writer, r *journal.Reader) error {
 type exported struct {
 	journal.Step
 	sessions []journal.Session
+	struck   map[int]journal.Struck
 }
 
 // at is when the step ended, or was decided if it has not ended.
@@ -134,6 +139,16 @@ func stepColumns(run journal.Run) []column[exported] {
 		}},
 		column[exported]{"verified", "", "the setting that the step re-measured, recommended or start; empty where the policy decided", func(e exported) string {
 			return string(e.Decision.Compared.Side)
+		}},
+		column[exported]{"by", "", "person where a person has decided the step; empty where the policy has", func(e exported) string {
+			by, _ := e.Decision.Person()
+			return by.Origin
+		}},
+		column[exported]{"struck", "", "who has struck the step, which the model then does not know of, and why; empty where it counts", func(e exported) string {
+			if by, ok := e.struck[e.Decision.Step]; ok {
+				return by.String()
+			}
+			return ""
 		}},
 	)
 }
