@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -52,16 +53,24 @@ func List(ctx context.Context, folders []string, name string) (out []Run) {
 				slices.ContainsFunc(out, func(r Run) bool { return r.Socket == path }) {
 				continue
 			}
-			r := Run{ID: id, Socket: path}
-			short, cancel := context.WithTimeout(ctx, findWait)
-			r.Err = r.call(short, http.MethodGet, "/api/run", nil, &r.Identity)
-			cancel()
-			if !errors.Is(r.Err, unix.ECONNREFUSED) && !errors.Is(r.Err, unix.ENOENT) {
-				out = append(out, r)
-			}
+			out = append(out, Run{ID: id, Socket: path})
 		}
 	}
-	return out
+	var all sync.WaitGroup
+	for i := range out {
+		all.Go(func() { out[i].identify(ctx) })
+	}
+	all.Wait()
+	return slices.DeleteFunc(out, func(r Run) bool {
+		return errors.Is(r.Err, unix.ECONNREFUSED) || errors.Is(r.Err, unix.ENOENT)
+	})
+}
+
+// identify asks a run who it is.
+func (r *Run) identify(ctx context.Context) {
+	short, cancel := context.WithTimeout(ctx, findWait)
+	defer cancel()
+	r.Err = r.call(short, http.MethodGet, "/api/run", nil, &r.Identity)
 }
 
 // Denied reports whether a run's socket does not let this user in.

@@ -333,3 +333,30 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%s would be made in another user's folder", got)
 	}
 }
+
+// TestRunsAreAskedAtOnce: one run that does not answer keeps no other waiting. Here none answers
+// before all have been asked.
+func TestRunsAreAskedAtOnce(t *testing.T) {
+	const runs = 6
+	folder := t.TempDir()
+	var asked sync.WaitGroup
+	asked.Add(runs)
+	for i := range runs {
+		l, err := net.Listen("unix", filepath.Join(folder, fmt.Sprintf("oven-%d%s", i, suffix)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked.Done()
+			asked.Wait()
+			_ = json.NewEncoder(w).Encode(web.Identity{Name: fmt.Sprint("oven ", i)}) // whoever asked has gone where it fails
+		})}
+		go s.Serve(l) //nolint:errcheck // it ends with the test
+		defer s.Close()
+	}
+	for i, r := range List(t.Context(), []string{folder}, "") {
+		if r.Err != nil || r.Identity.Name != fmt.Sprint("oven ", i) {
+			t.Errorf("run %d: %+v", i, r)
+		}
+	}
+}

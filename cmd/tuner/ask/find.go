@@ -68,12 +68,16 @@ func (q *Question) Find(ctx context.Context, argument string) (err error) {
 
 // findOnly takes the only run of this computer.
 func (q *Question) findOnly(ctx context.Context) error {
-	runs := slices.DeleteFunc(local.List(ctx, q.Env.Places().All(), ""), func(r local.Run) bool { return r.Err != nil })
+	// One that does not answer is one of them too; another user's is none of this one's business.
+	runs := slices.DeleteFunc(local.List(ctx, q.Env.Places().All(), ""), func(r local.Run) bool { return r.Denied() })
 	switch len(runs) {
 	case 0:
 		return fault.WithHint(fmt.Errorf("%w: %w: no run that you may reach is on this computer", drivers.ErrUnavailable, remote.ErrNobody),
 			"name its file, whose [socket] or [mqtt] says how to reach it")
 	case 1:
+		if runs[0].Err != nil {
+			return silentRun(runs[0])
+		}
 		q.Run = &runs[0]
 		return nil
 	}

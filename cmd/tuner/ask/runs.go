@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -35,18 +36,11 @@ func ListRuns(ctx context.Context, e *host.Env, asJSON bool) error {
 	defer cancel()
 	runs := local.List(ctx, e.Places().All(), "")
 	list := make([]listed, len(runs))
+	var all sync.WaitGroup
 	for i := range runs {
-		r := &runs[i]
-		list[i] = listed{ID: r.ID, Socket: r.Socket}
-		err := r.Err
-		if err == nil {
-			list[i].Identity = &r.Identity
-			list[i].Status, err = r.Status(ctx)
-		}
-		if err != nil {
-			list[i].Error = err.Error()
-		}
+		all.Go(func() { list[i] = standing(ctx, &runs[i]) })
 	}
+	all.Wait()
 	if asJSON {
 		return json.NewEncoder(e.Stdout).Encode(map[string]any{"type": "runs", "runs": list})
 	}
@@ -71,6 +65,29 @@ func ListRuns(ctx context.Context, e *host.Env, asJSON bool) error {
 		return err
 	}
 	return nil
+}
+
+// statusWait is how long one run is waited for: one that hangs is told as such, and keeps no other
+// from being shown.
+const statusWait = 5 * time.Second
+
+// standing asks a run how it stands.
+func standing(ctx context.Context, r *local.Run) listed {
+	l := listed{ID: r.ID, Socket: r.Socket}
+	err := r.Err
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, statusWait)
+		defer cancel()
+		l.Identity = &r.Identity
+		l.Status, err = r.Status(ctx)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		l.Error = "does not answer: look whether its process stands still"
+	case err != nil:
+		l.Error = err.Error()
+	}
+	return l
 }
 
 // nameOf is what run i is called on the command line: its name where no other has it.
