@@ -389,6 +389,8 @@ def must_trip(rec):
                 rest = next((k["safe"] for k in rec.knobs if stuck and k["ch"] == stuck["ch"]), None)
                 moves = [e for e in session.events if e["k"] == "set" and stuck and e["ch"] == stuck["ch"] and begin < e["t"] < end and abs(e["value"] - stuck["value"]) > 0.05 * abs(stuck["span"])]
                 moves = [] if moves and all(abs(e["value"] - rest) < 1e-6 for e in moves) else moves
+                # Nor is there for a run that ends meanwhile: it says its rest state, up its slew, until that shows.
+                moves = [e for e in moves if not e["intents"] or e["intents"][0][1] != "shutdown"]
                 due = moves[0]["t"] + 5.5 + rec.lost(begin, end) if moves else None
             else:
                 continue
