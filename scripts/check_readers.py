@@ -2,14 +2,17 @@
 
     tuner export RUN.db -o FOLDER/steps.csv          FOLDER also has the journal as run.db,
     tuner export RUN.db --shots -o FOLDER/shots.csv  with its run.db-wal where there is one
+    tuner export RUN.db --format parquet -o FOLDER/steps.parquet
+    tuner export RUN.db --format parquet --shots -o FOLDER/shots.parquet
     tuner export RUN.db --format jsonl -o FOLDER/steps.jsonl
     tuner export RUN.db --format bluesky -o FOLDER/bluesky.jsonl
     python3 scripts/check_readers.py FOLDER
 
 What Python's own sqlite3 reads of the view steps is what the others must give, to the last
 bit, but for DuckDB's reading of the view, which it takes for texts of 15 digits. Each tool is a line of the output; one that is not installed says NOT RUN. They are
-pip install pandas event-model duckdb duckdb-extensions duckdb-extension-sqlite-scanner;
-the last two bring what DuckDB would fetch by itself to open SQLite files.
+pip install pandas pyarrow polars xarray event-model duckdb duckdb-extensions duckdb-extension-sqlite-scanner;
+the last two bring what DuckDB would fetch by itself to open SQLite files, pyarrow is what pandas
+reads Parquet by.
 """
 
 import json
@@ -86,6 +89,45 @@ def check_duckdb_journal(folder, means):
     return duckdb.__version__, "%d steps of the journal agree" % len(rows)
 
 
+def check_pandas_parquet(folder, means):
+    import pandas
+    import pyarrow  # noqa: F401 pandas asks for it by another error
+
+    steps = pandas.read_parquet(os.path.join(folder, "steps.parquet"))
+    same("steps.parquet in pandas", steps["mean"], means)
+    shots = pandas.read_parquet(os.path.join(folder, "shots.parquet"))
+    same("shots.parquet in pandas", shots["objective"], column(folder, "objective", "shot ORDER BY step, n"))
+    return pandas.__version__, "%d steps and %d shots of Parquet agree" % (len(steps), len(shots))
+
+
+def check_polars(folder, means):
+    import polars
+
+    steps = polars.read_parquet(os.path.join(folder, "steps.parquet"))
+    same("steps.parquet in polars", steps["mean"].to_list(), means)
+    shots = polars.read_parquet(os.path.join(folder, "shots.parquet"))
+    same("shots.parquet in polars", shots["objective"].to_list(), column(folder, "objective", "shot ORDER BY step, n"))
+    import duckdb
+
+    rows = duckdb.connect().execute("SELECT mean FROM read_parquet(?) ORDER BY n", [os.path.join(folder, "steps.parquet")]).fetchall()
+    same("steps.parquet in DuckDB", [row[0] for row in rows], means)
+    return polars.__version__, "with DuckDB %s: %d steps and %d shots of Parquet agree" % (duckdb.__version__, len(steps), len(shots))
+
+
+def check_xarray(folder, means):
+    import xarray
+
+    import shots_xarray
+
+    data = shots_xarray.read(os.path.join(folder, "shots.parquet"))
+    want = [v for v in column(folder, "objective", "shot ORDER BY step, n") if v is not None]
+    got = [float(v) for v in data["objective"].values.ravel() if v == v]
+    same("shots_xarray.py", got, want)
+    if data["objective"].attrs.get("unit") is None:
+        raise SystemExit("shots_xarray.py: the objective has no unit")
+    return xarray.__version__, "%d shots agree" % len(got)
+
+
 def check_event_model(folder, means):
     import event_model
 
@@ -103,7 +145,7 @@ def check_event_model(folder, means):
 if __name__ == "__main__":
     want = column(sys.argv[1], "mean", "steps ORDER BY n")
     print("sqlite3 %s: %d steps" % (sqlite3.sqlite_version, len(want)))
-    for tool, check in (("pandas", check_pandas), ("DuckDB, tables", check_duckdb), ("DuckDB, journals", check_duckdb_journal),
+    for tool, check in (("pandas", check_pandas), ("pandas, Parquet", check_pandas_parquet), ("polars", check_polars), ("xarray", check_xarray), ("DuckDB, tables", check_duckdb), ("DuckDB, journals", check_duckdb_journal),
                         ("event-model", check_event_model)):
         try:
             print("%s %s: %s" % (tool, *check(sys.argv[1], want)))

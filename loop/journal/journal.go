@@ -181,7 +181,7 @@ func present(path string) error {
 	case !info.Mode().IsRegular():
 		return &disk.Error{Err: store.ErrCorrupt, Path: path, Detail: "it is not a regular file", Hint: "give the name of a journal"}
 	case info.Size() == 0:
-		return &disk.Error{Err: store.ErrCorrupt, Path: path, Detail: "it is empty",
+		return &disk.Error{Err: disk.ErrNoJournal, Cause: store.ErrCorrupt, Path: path, Detail: "it is empty",
 			Hint: "remove it, or give another name: a journal appears under its name only when it holds a run"}
 	}
 	return nil

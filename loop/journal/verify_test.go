@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	. "github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/journal/journaltest"
 	"github.com/labtuner/tuner/loop/journal/store"
@@ -176,11 +177,11 @@ func TestForeignFiles(t *testing.T) {
 		is   error
 		want string
 	}{
-		{file("text.db", bytes.Repeat([]byte("n,mean\n1,2.5\n"), 400)), store.ErrCorrupt, "file is not a database"},
-		{file("short.db", []byte("hello")), store.ErrCorrupt, "file is not a database"},
-		{file("empty.db", nil), store.ErrCorrupt, "it is empty; remove it"},
+		{file("text.db", bytes.Repeat([]byte("n,mean\n1,2.5\n"), 400)), disk.ErrNoJournal, "it does not begin as a journal does"},
+		{file("short.db", []byte("hello")), disk.ErrNoJournal, "it does not begin as a journal does"},
+		{file("empty.db", nil), disk.ErrNoJournal, "it is empty; remove it"},
 		{dir, store.ErrCorrupt, "it is not a regular file"},
-		{other, store.ErrCorrupt, "it is no journal of tuner (application_id is 0x0, not 0x74756e72)"},
+		{other, disk.ErrNoJournal, "it is a database of another program (its application_id is 0x0, tuner's is 0x74756e72)"},
 		{file("newer.db", newer), store.ErrVersion, "its schema is version 200, this tuner knows 1 to 4; use the version of tuner that made it, or a newer one"},
 		{file("half.db", sound[:len(sound)/2]), store.ErrCorrupt, "malformed"},
 		{file("page.db", sound[:4096]), store.ErrCorrupt, "malformed"},

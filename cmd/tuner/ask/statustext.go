@@ -35,7 +35,7 @@ func (q *Question) Status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := PrintStatus(q.Env.Stdout, presence, s); !errors.Is(err, syscall.EPIPE) { // who reads has read enough
+	if err := q.Env.Print(func(w io.Writer) error { return PrintStatus(w, presence, s) }); !errors.Is(err, syscall.EPIPE) { // who reads has read enough
 		return err
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -142,14 +143,13 @@ func (b *Run) narrateEnd(results []experiment.Result) {
 func (b *Run) progress(start time.Time) func(experiment.Progress) {
 	return func(p experiment.Progress) {
 		if p.Policy == "" {
-			b.tell.Show(b.Experiment.Name + ": drawing the problems of " + show.Count(len(b.run.Seeds), "seed"))
+			b.tell.Show(show.Progress{Head: b.Experiment.Name + ": drawing the problems of " + show.Count(len(b.run.Seeds), "seed"), Done: math.NaN()})
 			return
 		}
-		const width = 20
-		full := width * p.Done / p.Total
-		line := fmt.Sprintf("[%s%s] %d of %d  %s", strings.Repeat("#", full), strings.Repeat(".", width-full), p.Done, p.Total, p.Policy)
+		line := show.Counted(fmt.Sprintf("%d/%d", p.Done, p.Total), p.Done, p.Total)
+		line.Parts = []show.Part{{Text: p.Policy, Rank: 1}}
 		if spent := b.Env.Now().Sub(start); p.Done > 0 && p.Done < p.Total {
-			line += ", " + show.Duration(spent*time.Duration(p.Total-p.Done)/time.Duration(p.Done)) + " left"
+			line.Parts = append(line.Parts, show.Part{Text: show.Duration(spent*time.Duration(p.Total-p.Done)/time.Duration(p.Done)) + " left"})
 		}
 		b.tell.Show(line)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,11 +48,7 @@ steadier, by the model, with its uncertainty. Both need to know how the noise de
 setting: where the run did not learn that it is learnt now, from the shots of its steps.
 
 With --sensors it is the settings that were measured of which no other is better by both of
-two sensors, with standard errors. Say which way is better:
-
-  tuner best laser.db --sensors energy:max,temperature:min
-
-"objective" stands for the objective of a shot. All shots of one setting count together.
+two sensors, with standard errors. Say which way is better: energy:max,temperature:min. "objective" stands for the objective of a shot. All shots of one setting count together.
 What a model knows is made anew from all steps on record: a run of many takes its time.`,
 		Args: oneFile("a journal, a configuration file or the name of a run"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -192,7 +189,7 @@ func (b *bestFlags) print(e *host.Env, found *outcome.Best) error {
 		_, err := fmt.Fprintln(e.Stdout, found.Try)
 		return err
 	}
-	return found.WriteText(e.Stdout)
+	return e.Print(found.WriteText)
 }
 
 func (b *bestFlags) printFront(e *host.Env, d *outcome.FrontDocument, constrained bool) error {
@@ -202,5 +199,5 @@ func (b *bestFlags) printFront(e *host.Env, d *outcome.FrontDocument, constraine
 	case b.asCSV:
 		return d.WriteCSV(e.Stdout)
 	}
-	return d.WriteText(e.Stdout, constrained)
+	return e.Print(func(w io.Writer) error { return d.WriteText(w, constrained) })
 }

@@ -66,7 +66,7 @@ With --effective every key is printed with its value and where that comes from.`
 			if asJSON {
 				err = told.WriteJSON(e.Stdout)
 			} else {
-				err = told.WriteText(e.Stdout)
+				err = e.Print(told.WriteText)
 			}
 			if probeErr != nil {
 				if errors.Is(probeErr, syscall.ECONNREFUSED) {

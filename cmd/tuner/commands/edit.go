@@ -39,38 +39,20 @@ var editings = []editing{
 paid. The record keeps them, with who struck them and why, and report and export show them
 as struck. A step that is not over, not there or struck already is refused.
 
-  tuner strike laser 41,57 --reason "the shutter was closed"
-  tuner strike laser 41-57
-  tuner strike laser --sensor-saturated pulse_energy
-
 In place of a run its journal may be named, where no run writes it, finished or not: what is made
-of it from then on (tuner best, report, export, a warm start, a run that goes on) knows of it.
-
-  tuner strike laser.db 41`, readSteps, false, true},
-	{control.CommandUnstrike, "STEP[,STEP...]", "Have struck steps of a running tuner count again", `The model is from then on as if they had never been struck.
-
-  tuner unstrike laser 41
-  tuner unstrike laser.db 41`, readSteps, false, true},
+of it from then on (tuner best, report, export, a warm start, a run that goes on) knows of it.`, readSteps, false, true},
+	{control.CommandUnstrike, "STEP[,STEP...]", "Have struck steps of a running tuner count again", `The model is from then on as if they had never been struck.`, readSteps, false, true},
 	{control.CommandNarrow, "NAME=LOW:HIGH...", "Narrow the range of a variable of a running tuner", `Decisions keep to the new range, which must lie inside the present one. A step under way keeps
-its destination. What was measured outside stays in the model.
-
-  tuner narrow laser mirror_x=-0.5:0.5`, readRanges, true, false},
+its destination. What was measured outside stays in the model.`, readRanges, true, false},
 	{control.CommandWiden, "NAME=LOW:HIGH...", "Widen the range of a variable of a running tuner", `Decisions keep to the new range, which must hold all of the present one and lie within the hard
-limits: those change only in the file.
-
-  tuner widen laser mirror_x=-2:2`, readRanges, true, false},
+limits: those change only in the file.`, readRanges, true, false},
 	{control.CommandFreeze, "NAME=VALUE...", "Keep a variable of a running tuner at a value", `The variable goes to the value with the next step, by the safety layer as any setpoint does, and
 is kept there: no decision varies it, and a step whose control set leaves it alone keeps it
-there all the same. The value must lie inside the variable's range.
-
-  tuner freeze laser grating=12.6`, readValues, true, false},
-	{control.CommandFree, "NAME...", "Tune a frozen variable of a running tuner again", `  tuner free laser grating`, readNames, true, false},
+there all the same. The value must lie inside the variable's range.`, readValues, true, false},
+	{control.CommandFree, "NAME...", "Tune a frozen variable of a running tuner again", "It is varied again, within its range.", readNames, true, false},
 	{control.CommandChange, "KEY=VALUE...", "Change costs, risk and stop conditions of a running tuner", `What is written stands in place of what the file says, until another change or until the file
 itself says otherwise at a start or a reload. A value is written as in the file; an empty one
-leaves the key out. These keys change: ` + "KEYS" + `.
-
-  tuner change laser stop.steps=300 policy.risk=0.2
-  tuner change laser stop.no_improvement.steps=40 stop.time=`, readKeys, false, false},
+leaves the key out. These keys change: ` + "KEYS" + `.`, readKeys, false, false},
 }
 
 // newEditCommands returns strike, unstrike, narrow, widen, freeze, free and change.

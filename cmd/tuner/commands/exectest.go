@@ -23,7 +23,6 @@ type execTest struct {
 	options exec.Options
 	moving  bool
 	asJSON  bool
-	verbose bool
 }
 
 func newExecTestCommand(e *host.Env) *cobra.Command {
@@ -41,7 +40,6 @@ also set to its safe value, and released where it can be.
 
 It fails (exit code 1) where a check does. Warnings are for what the protocol allows
 and an instrument should not do.`,
-		Example: "  tuner exec-test python3 heater.py",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fault.Usage(fault.WithHint(errors.New("tuner exec-test takes a command, and got none"), cmd.UseLine()))
@@ -56,7 +54,6 @@ and an instrument should not do.`,
 	flags.DurationVar(&t.options.StartTimeout, "start-timeout", t.options.StartTimeout, "longest wait for the hello")
 	flags.DurationVar(&t.options.ReplyTimeout, "reply-timeout", t.options.ReplyTimeout, "longest wait for an answer")
 	flags.DurationVar(&t.options.ExitTimeout, "exit-timeout", t.options.ExitTimeout, "how long the program may take to go safe and exit")
-	flags.BoolVar(&t.verbose, "verbose", false, "show what the program says on its standard error")
 	flags.BoolVar(&t.asJSON, "json", false, "print one JSON document a line: a check each, then the result")
 	return cmd
 }
@@ -64,7 +61,7 @@ and an instrument should not do.`,
 // run examines the command and tells of every check as it is done.
 func (t *execTest) run(cmd *cobra.Command, e *host.Env) error {
 	env := drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)}
-	if t.verbose {
+	if e.Level == show.Verbose {
 		tell := show.NewNarrator(e.Stderr, show.Style{})
 		defer tell.Close()
 		env.Log = show.NewLog(tell)

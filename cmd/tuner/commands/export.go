@@ -22,11 +22,13 @@ func newExportCommand(e *host.Env) *cobra.Command {
 	var shots, all bool
 	cmd := &cobra.Command{
 		Use:   "export JOURNAL",
-		Short: "Write a journal as CSV, JSON lines or Bluesky documents",
+		Short: "Write a journal as CSV, Parquet, JSON lines or Bluesky documents",
 		Long: `Write a journal's steps, or all of it. A journal may be exported while a run is
 writing it.
 
   csv      a row per step; with --shots a row per shot, with every sensor
+  parquet  the same tables as a Parquet file, for pandas, polars, DuckDB and kin, with units
+           and meanings in its metadata ("tuner.units")
   jsonl    a line per step and the result, as the run prints them with --json; with --all
            a line for every record: configurations, decisions, shots, actions, events,
            commands, comparisons
@@ -49,6 +51,9 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
 			write := func(w io.Writer) error { return export.Write(contextWriter{cmd.Context(), w}, r, f) }
+			if output == "" && f.Binary() && e.IsTerminal(e.Stdout) {
+				return fault.Usage(fault.WithHint(errors.New("a Parquet file is not for a terminal"), "-o FILE writes it there"))
+			}
 			if output == "" || output == "-" {
 				return write(e.Stdout)
 			}
@@ -63,8 +68,8 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 			return host.WriteFile(units, func(w io.Writer) error { return describe(w, r) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", string(export.CSV), "csv, jsonl or bluesky")
-	cmd.Flags().BoolVar(&shots, "shots", false, "a row per shot (csv)")
+	cmd.Flags().StringVar(&format, "format", string(export.CSV), "csv, parquet, jsonl or bluesky")
+	cmd.Flags().BoolVar(&shots, "shots", false, "a row per shot (csv, parquet)")
 	cmd.Flags().BoolVar(&all, "all", false, "every record (jsonl)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default stdout)")
 	return cmd
@@ -74,12 +79,14 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 func exportFormat(format string, shots, all bool) (export.Format, error) {
 	f := export.Format(format)
 	switch {
-	case f != export.CSV && f != export.JSONL && f != export.Bluesky:
-		return f, fault.Usage(fault.WithHint(fmt.Errorf("there is no export format %q", format), `--format is csv, jsonl or bluesky`))
-	case shots && f != export.CSV:
-		return f, fault.Usage(fault.WithHint(errors.New("--shots is for csv"), "leave it out: jsonl --all and bluesky have the shots"))
+	case f != export.CSV && f != export.Parquet && f != export.JSONL && f != export.Bluesky:
+		return f, fault.Usage(fault.WithHint(fmt.Errorf("there is no export format %q", format), `--format is csv, parquet, jsonl or bluesky`))
+	case shots && f != export.CSV && f != export.Parquet:
+		return f, fault.Usage(fault.WithHint(errors.New("--shots is for csv and parquet"), "leave it out: jsonl --all and bluesky have the shots"))
 	case all && f != export.JSONL:
 		return f, fault.Usage(errors.New("--all is for jsonl"))
+	case shots && f == export.Parquet:
+		return export.ShotsParquet, nil
 	case shots:
 		return export.ShotsCSV, nil
 	case all:

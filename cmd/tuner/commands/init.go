@@ -35,12 +35,6 @@ func newInitCommand(e *host.Env) *cobra.Command {
 accepts. Looking reads and asks; nothing is moved. A FILE that is there is never
 overwritten.
 
-  tuner init oven.toml --device exec="python3 oven.py" --objective yield --knob power
-  tuner init lamp.toml --device mqtt=tcp://127.0.0.1:1883
-  tuner init bench.toml --device serial=/dev/ttyUSB0
-  tuner init hall.toml --device opcua=opc.tcp://127.0.0.1:4840
-  tuner init --probe
-
 A device is DRIVER=WHERE: a program, a broker, a serial port, an OPC UA server. Without one the usual
 places are looked at; a serial port that nobody named stays closed, because opening one
 resets some instruments. --probe without FILE only lists what answers. What no flag says is

@@ -30,9 +30,6 @@ Kinds of figures:
 ` + kindsText() + `
 The model is made anew from all steps on record: a run of very many takes its time. The same
 journal gives the same file.`,
-		Example: `  tuner plot laser.db -o progress.svg
-  tuner plot laser.db --kind contour --x mirror_x --y grating -o map.pdf
-  tuner plot laser.db --kind tradeoff --size column -o tradeoff.png`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

@@ -56,7 +56,15 @@ told: they are no difference, and everything else is derived.`,
 			}
 			tell := show.NewNarrator(e.Stderr, e.Style())
 			defer tell.Close()
-			replay.Until, replay.Step = until, func(n int) { tell.Show(fmt.Sprintf("step %d", n)) }
+			status, err := r.Status()
+			if err != nil {
+				return err
+			}
+			last := status.Steps
+			if until > 0 {
+				last = min(until, last)
+			}
+			replay.Until, replay.Step = until, func(n int) { tell.Show(show.Counted(fmt.Sprintf("step %d/%d", n, last), n, last)) }
 			var done replayed
 			if done.Replayed, err = replay.Run(cmd.Context(), r); err == nil {
 				done.Verdicts, err = trace.Replay(r.Tapes(), until)

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/ask"
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 )
 
 // Execute runs one command line and returns the process's exit code.
@@ -19,7 +21,11 @@ func Execute(ctx context.Context, e *host.Env) int {
 	root := Root(e)
 	root.SetArgs(e.Args)
 	err := root.ExecuteContext(ctx)
-	fault.Report(e.Stderr, err)
+	said := show.NewPaper(e.Stderr, e.Style())
+	fault.Report(said, err)
+	if lost := said.Close(); err == nil {
+		err = lost
+	}
 	return fault.ExitCode(err)
 }
 
@@ -30,11 +36,10 @@ func Root(e *host.Env) *cobra.Command {
 		Long: `tuner reads sensors, decides which actuators to set and where, passes every
 proposal through a safety layer, writes setpoints and keeps a durable record.
 
-Start with:
-
-  tuner config --sample laser > laser.toml
-  tuner simulate laser.toml`,
+A result is printed to stdout, all else to stderr: a progress line on a terminal, a line a
+step elsewhere; -v tells more, -q warnings and errors only. NO_COLOR=1 leaves colours out.`,
 		Args:          cobra.ArbitraryArgs,
+		Version:       host.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,6 +49,21 @@ Start with:
 			return unknownCommand(cmd, args[0])
 		},
 	}
+	var verbose, quiet bool
+	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "tell details on stderr: every step, what drivers say")
+	root.PersistentFlags().BoolVarP(&quiet, "quiet", "q", false, "tell only warnings and errors on stderr")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		switch {
+		case verbose && quiet:
+			return fault.Usage(errors.New("--verbose and --quiet exclude each other"))
+		case verbose:
+			e.Level = show.Verbose
+		case quiet:
+			e.Level = show.Quiet
+		}
+		return nil
+	}
+	root.SetVersionTemplate(versionLine() + "\n")
 	root.SetIn(e.Stdin)
 	root.SetOut(e.Stdout)
 	root.SetErr(e.Stderr)
@@ -75,6 +95,7 @@ Start with:
 		newThisComputerCommand(e),
 	)
 	root.AddCommand(append(append(newAskCommands(e), newTryCommand(e)), newEditCommands(e)...)...)
+	addExamples(root)
 	return root
 }
 

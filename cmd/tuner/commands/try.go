@@ -34,11 +34,7 @@ func newTryCommand(e *host.Env) *cobra.Command {
 other, it counts in [stop], and it costs what the cheapest control set costs that holds
 what is named. Nothing is adjusted: a value outside its range is refused. Variables of the
 control set that are not named take the recommended setting's values, or stay where they
-are with --rest present.
-
-  tuner try laser mirror_x=1.2,mirror_y=0.3
-  tuner try laser mirror_x=1.2 --times 5 --reason "is it really that noisy?"
-  tuner try laser --csv settings.csv     a column a variable, a row a step` + askWords,
+are with --rest present.` + askWords,
 		Args: cobra.RangeArgs(1, 1+tryRows), ValidArgsFunction: completeRuns(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			settings, err := settingsOf(args[1:], file)

@@ -3,6 +3,7 @@ package commands
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -23,10 +24,15 @@ func newVersionCommand(e *host.Env) *cobra.Command {
 					"type": "version", "version": v, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
-			_, err := fmt.Fprintf(e.Stdout, "tuner %s (%s, %s/%s)\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(e.Stdout, versionLine()+"\n")
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
+}
+
+// versionLine is the version, and what it was built for.
+func versionLine() string {
+	return fmt.Sprintf("tuner %s (%s, %s/%s)", host.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -137,6 +137,9 @@ func referenceOfCommands(t *testing.T) string {
 			long = c.Short + "."
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n```\n\n%s\n", c.CommandPath(), c.UseLine(), paragraphsAsMarkdown(long))
+		if c.Example != "" {
+			fmt.Fprintf(&b, "\n```text\n%s\n```\n", strings.ReplaceAll("\n"+c.Example, "\n  ", "\n")[1:])
+		}
 		c.InitDefaultHelpFlag()
 		var flags strings.Builder
 		c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -281,7 +284,7 @@ func environmentVariables() [][2]string {
 		{"SERVICE_RESULT, EXIT_CODE, EXIT_STATUS", "set by systemd for ExecStopPost=: how the service ended, for tuner make-safe --after-service."},
 		{"GOGC", "by how many percent the heap grows before it is collected; tuner run takes 25 where it is not set."},
 		{"JOURNAL_STREAM", "set by systemd: where it names stderr, lines bear a priority for the journal."},
-		{"NO_COLOR", "no colors on a terminal."},
+		{"NO_COLOR", "any text: no colours on a terminal."},
 		{"TERM", "where it is dumb, no line is written over itself, and none in colors."},
 		{"XDG_STATE_HOME", "under it, in tuner/instruments, tuner run notes where it keeps the control state of which instrument, so that a trip is known under another name too; where it is not set, under ~/.local/state."},
 		{"HOME", "its folder is written as ~ in what tuner dump gives; see XDG_STATE_HOME."},

@@ -39,7 +39,7 @@ type wanted struct {
 // It writes nothing. The error wraps what kept a device from answering; what the
 // other devices gave is returned all the same.
 func Instrument(ctx context.Context, w *setup.Setup, e *host.Env) ([]describe.Probed, error) {
-	tell := show.NewNarrator(e.Stderr, show.Style{})
+	tell := show.NewNarrator(e.Stderr, show.Style{Level: e.Level})
 	defer tell.Close()
 	var all []wanted
 	for _, v := range w.Options.Variables {

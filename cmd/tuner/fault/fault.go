@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -61,7 +64,7 @@ func WithHint(err error, hint string) error {
 // fits wins: what is most dangerous comes first.
 func ExitCode(err error) int {
 	switch {
-	case err == nil:
+	case err == nil, ReaderGone(err):
 		return ExitOK
 	case errors.Is(err, loop.ErrUnsafe):
 		return ExitUnsafe
@@ -83,6 +86,20 @@ func ExitCode(err error) int {
 	}
 }
 
+// ReaderGone says that nothing has failed but a write to stdout whose reader has read enough,
+// as head does.
+func ReaderGone(err error) bool {
+	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each is looked at
+		all := several.Unwrap()
+		return len(all) > 0 && !slices.ContainsFunc(all, func(e error) bool { return !ReaderGone(e) })
+	}
+	if broken, ok := err.(*fs.PathError); ok { //nolint:errorlint // it is unwrapped below
+		return broken.Path == os.Stdout.Name() && errors.Is(broken.Err, syscall.EPIPE)
+	}
+	below := errors.Unwrap(err)
+	return below != nil && ReaderGone(below)
+}
+
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
@@ -91,7 +108,7 @@ func is[E error](err error) bool {
 // Report prints an error in the house's voice: each problem on a line of its own,
 // then what to do about it.
 func Report(w io.Writer, err error) {
-	if err == nil {
+	if err == nil || ReaderGone(err) {
 		return
 	}
 	if ExitCode(err) == ExitInterrupted {

@@ -5,6 +5,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,8 +22,8 @@ import (
 	"github.com/labtuner/tuner/loop/local"
 )
 
-// Env is what a command uses of the world. It is made once; but for the form of narration,
-// which a flag may choose, nothing changes it.
+// Env is what a command uses of the world. It is made once; but for the form and the level of
+// narration, which flags may choose, nothing changes it.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -39,6 +40,8 @@ type Env struct {
 	Executable string
 	// Signals delivers what asks the process to end.
 	Signals <-chan os.Signal
+	// Level is how much is told on stderr.
+	Level show.Level
 	// json is stderr where narration is JSON, else nil.
 	JSON *show.JSONLog
 	// Collect has the garbage collector run when the heap has grown by so many percent; nil
@@ -111,11 +114,22 @@ func (e *Env) askReload() {
 	}
 }
 
-func (e *Env) Style() show.Style {
-	_, noColor := e.Lookup("NO_COLOR")
+// Style is how narration looks on stderr.
+func (e *Env) Style() show.Style { return e.styleOf(e.Stderr) }
+
+// styleOf is what w can show. Colour follows NO_COLOR (no-color.org: set and not empty).
+func (e *Env) styleOf(w io.Writer) show.Style {
+	noColor, _ := e.Lookup("NO_COLOR")
 	term, _ := e.Lookup("TERM")
-	live := e.IsTerminal(e.Stderr) && term != "dumb"
-	return show.Style{Live: live, Color: live && !noColor, Columns: func() int { return columnsOf(e.Stderr) }}
+	live := e.IsTerminal(w) && term != "dumb"
+	return show.Style{Live: live, Color: live && noColor == "", Unicode: e.SparkLevels() == show.UnicodeLevels,
+		Columns: func() int { return columnsOf(w) }, Level: e.Level}
+}
+
+// Print writes a result in words to stdout: on a terminal its lines are broken between words.
+func (e *Env) Print(write func(w io.Writer) error) error {
+	p := show.NewPaper(e.Stdout, e.styleOf(e.Stdout))
+	return errors.Join(write(p), p.Close())
 }
 
 // IsTerminal says whether w is a file that is a terminal.

@@ -70,7 +70,7 @@ func (r *Recorded) taught(spec policy.Spec, by func(*replay.Decisions) error) (p
 	r.learnt = 0
 	return p, by(&replay.Decisions{Options: w.Options, Policy: p, Version: policy.DecisionsVersion, Lenient: true, Step: func(n int) {
 		r.learnt++
-		tell.Show(fmt.Sprintf("the model learns step %d of %d", n, r.all))
+		tell.Show(show.Counted(fmt.Sprintf("the model learns step %d/%d", n, r.all), n, r.all))
 	}})
 }
 

@@ -55,7 +55,7 @@ type Asked struct {
 
 // Plant serves until ctx ends or one of the devices does.
 func Plant(ctx context.Context, e *host.Env, w *setup.Setup, asked Asked) error {
-	tell := show.NewNarrator(e.Stderr, show.Style{})
+	tell := show.NewNarrator(e.Stderr, show.Style{Level: e.Level})
 	defer tell.Close()
 	env := drivers.Env{Clock: loop.RealClock{}, Log: show.NewLog(tell)}
 	options := *w.Plant

@@ -75,7 +75,9 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 		return err
 	}
 	replay := replay.Decisions{Options: s.Setup.Options, Policy: deps.Policy, Version: policy.DecisionsVersion, Lenient: true, Sampled: true,
-		Step: func(n int) { s.tell.Show(fmt.Sprintf("going on with %s: step %d of %d", s.Path, n, past.Steps)) }}
+		Step: func(n int) {
+			s.tell.Show(show.Counted(fmt.Sprintf("going on with %s: step %d/%d", s.Path, n, past.Steps), n, past.Steps))
+		}}
 	done, err := replay.Run(ctx, r)
 	switch {
 	case ctx.Err() != nil && past.Left && past.Steps > 0 && s.Setup.Options.Mode == plan.Live:

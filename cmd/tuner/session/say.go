@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ func (s *session) watch() control.Watch {
 	return control.Watch{
 		Step: func(d journal.Decision, o journal.Outcome) {
 			s.tally.Add(d, o)
+			s.tell.Step(outcome.StepLine(s.Setup, d, o, s.latest), s.Setup.Options.Mode == plan.Simulate)
 			if s.box == nil {
 				return
 			}
@@ -33,12 +35,13 @@ func (s *session) watch() control.Watch {
 		},
 		Progress: func(p control.Progress) {
 			s.Env.JSON.At(s.run.ID, p.Step)
-			line := func() string {
+			s.latest = p.Status
+			line := func() show.Progress {
 				return outcome.Progress(s.Setup, p.Status, s.pace(time.Duration(float64(p.Elapsed)*float64(time.Second))))
 			}
 			s.tell.Show(line())
 			s.heralds.look(p.Status)
-			s.service.tick(p, line)
+			s.service.tick(p, func() string { return line().String() })
 		},
 		Event: s.sayEvent,
 	}
@@ -115,5 +118,5 @@ func (s *session) print(f outcome.Finale, line []byte) error {
 		}
 		return nil
 	}
-	return outcome.WriteReport(s.Setup, s.Env.Stdout, f, s.Path)
+	return s.Env.Print(func(w io.Writer) error { return outcome.WriteReport(s.Setup, w, f, s.Path) })
 }

@@ -83,6 +83,8 @@ type session struct {
 	narrower *control.Narrower
 	going    *configs.Config
 	tally    outcome.Tally
+	// latest is the run's last status, nil before the first.
+	latest *control.Status
 }
 
 // play is the session's whole life.

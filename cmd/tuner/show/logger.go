@@ -18,9 +18,13 @@ type logHandler struct {
 	attrs, group string
 }
 
-// NewLog is a logger that tells warnings and errors.
+// NewLog is a logger that tells warnings and errors, and where details are asked for all else.
 func NewLog(tell *Narrator) *slog.Logger {
-	return slog.New(logHandler{say: tell.Say, level: slog.LevelWarn})
+	level := slog.LevelWarn
+	if tell.style.Level == Verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(logHandler{say: tell.Say, level: level})
 }
 
 // Enabled implements slog.Handler.

@@ -9,24 +9,23 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // narratorPause is the shortest time between two progress lines: faster than
 // the eye follows would only cost terminal bandwidth.
 const narratorPause = 100 * time.Millisecond
 
-// narratorWidth bounds a progress line, whatever the terminal: one that wraps could not be
-// written over.
+// narratorWidth is that of a progress line where the terminal does not tell its own.
 const narratorWidth = 79
 
-// room is the longest progress line that this terminal does not wrap. It is asked each
-// time, for windows are resized.
+// room is the longest progress line that this terminal does not wrap: one that wraps could not
+// be written over. It is asked each time, for windows are resized.
 func (n *Narrator) room() int {
-	if n.style.Columns == nil {
-		return narratorWidth
-	}
-	if c := n.style.Columns(); c > 1 {
-		return min(c-1, narratorWidth)
+	if n.style.Columns != nil {
+		if c := n.style.Columns(); c > 1 {
+			return c - 1
+		}
 	}
 	return narratorWidth
 }
@@ -38,7 +37,7 @@ type Narrator struct {
 	style Style
 	lines chan string
 	// progress is the latest progress line; bell has a token while it is new.
-	progress atomic.Pointer[string]
+	progress atomic.Pointer[Progress]
 	bell     chan struct{}
 	dropped  atomic.Int64
 	quit     chan struct{}
@@ -55,19 +54,45 @@ func NewNarrator(w io.Writer, s Style) *Narrator {
 
 // Say prints a line; it does not block. May be called from any goroutine.
 func (n *Narrator) Say(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if n.style.Level == Quiet && priorityOf([]byte(line)) > priorityNotice {
+		return
+	}
 	select {
-	case n.lines <- fmt.Sprintf(format, args...):
+	case n.lines <- line:
 	default:
 		n.dropped.Add(1)
 	}
 }
 
+// Detail prints a line for who has asked for details; it does not block.
+func (n *Narrator) Detail(format string, args ...any) {
+	if n.style.Level == Verbose {
+		n.Say(format, args...)
+	}
+}
+
+// Step prints a line that a progress line stands for where there is a terminal. A patient one is
+// waited for; it does not block otherwise.
+func (n *Narrator) Step(line string, patient bool) {
+	switch {
+	case n.style.Level == Quiet, n.style.Live && n.style.Level != Verbose:
+	case patient:
+		select {
+		case n.lines <- line:
+		case <-n.quit:
+		}
+	default:
+		n.Say("%s", line)
+	}
+}
+
 // Show replaces the progress line where there is a terminal; it does not block.
-func (n *Narrator) Show(line string) {
-	if !n.style.Live {
+func (n *Narrator) Show(p Progress) {
+	if !n.style.Live || n.style.Level == Quiet {
 		return
 	}
-	n.progress.Store(&line)
+	n.progress.Store(&p)
 	select {
 	case n.bell <- struct{}{}:
 	default:
@@ -88,13 +113,13 @@ func (n *Narrator) Close() {
 
 func (n *Narrator) run() {
 	defer close(n.done)
-	shown := ""
+	var shown *Progress
 	for {
 		select {
 		case line := <-n.lines:
-			n.print(line, &shown)
+			n.print(line, shown)
 		case <-n.bell:
-			shown = *n.progress.Load()
+			shown = n.progress.Load()
 			n.draw(shown)
 			select {
 			case <-time.After(narratorPause):
@@ -102,9 +127,9 @@ func (n *Narrator) run() {
 			}
 		case <-n.quit:
 			for len(n.lines) > 0 {
-				n.print(<-n.lines, &shown)
+				n.print(<-n.lines, shown)
 			}
-			if shown != "" {
+			if shown != nil {
 				n.erase()
 			}
 			if k := n.dropped.Load(); k > 0 {
@@ -116,13 +141,20 @@ func (n *Narrator) run() {
 }
 
 // print writes a line above the progress line.
-func (n *Narrator) print(line string, shown *string) {
-	if *shown != "" {
+func (n *Narrator) print(line string, shown *Progress) {
+	if shown != nil {
 		n.erase()
 	}
-	fmt.Fprintln(n.w, Printable(line))
-	if *shown != "" {
-		n.draw(*shown)
+	line = Printable(line)
+	if n.style.Live {
+		line = Fold(line, n.room())
+	}
+	if n.style.Color {
+		line = paint(line)
+	}
+	fmt.Fprintln(n.w, line)
+	if shown != nil {
+		n.draw(shown)
 	}
 }
 
@@ -147,14 +179,12 @@ func Printable(line string) string {
 }
 
 // draw writes the progress line over the last one.
-func (n *Narrator) draw(line string) {
+func (n *Narrator) draw(p *Progress) {
 	room := n.room()
-	if r := []rune(line); len(r) > room {
-		line = string(r[:room])
-	}
-	pad := strings.Repeat(" ", room-len([]rune(line)))
+	line := p.Fit(room, n.style.Unicode)
+	pad := strings.Repeat(" ", room-utf8.RuneCountInString(line))
 	if n.style.Color {
-		line = "\x1b[2m" + line + "\x1b[0m"
+		line = faint + line + plain
 	}
 	fmt.Fprint(n.w, "\r"+line+pad)
 }
@@ -169,6 +199,21 @@ type Style struct {
 	Live bool
 	// Color allows escape sequences.
 	Color bool
+	// Unicode says that block characters are shown.
+	Unicode bool
 	// Columns asks for the terminal's width, 0: not known; nil: nobody knows.
 	Columns func() int
+	// Level is how much is told.
+	Level Level
 }
+
+// Level is how much is told: warnings and errors only, what a person wants to know, or details
+// too.
+type Level int
+
+// The levels.
+const (
+	Quiet Level = iota - 1
+	Normal
+	Verbose
+)

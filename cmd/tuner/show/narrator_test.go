@@ -12,9 +12,9 @@ import (
 func TestNarratorInAPipe(t *testing.T) {
 	var out bytes.Buffer
 	n := NewNarrator(&out, Style{})
-	n.Show("step 1")
+	n.Show(Counted("step 1", 1, 2))
 	n.Say("tuner: started %q", "x")
-	n.Show("step 2")
+	n.Show(Counted("step 2", 2, 2))
 	n.Close()
 	if got, want := out.String(), "tuner: started \"x\"\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -22,7 +22,7 @@ func TestNarratorInAPipe(t *testing.T) {
 }
 
 func TestNarratorOnATerminal(t *testing.T) {
-	for columns, widest := range map[int]int{0: 79, 40: 39, 80: 79, 200: 79} { // 0: the terminal does not tell
+	for columns, widest := range map[int]int{0: 79, 40: 39, 80: 79, 200: 199} { // 0: the terminal does not tell
 		narrates(t, columns%80 == 0, columns, widest)
 	}
 }
@@ -32,10 +32,10 @@ func narrates(t *testing.T, color bool, columns, widest int) {
 	t.Helper()
 	out := &watched{saw: make(chan struct{}), want: "step 1"}
 	n := NewNarrator(out, Style{Live: true, Color: color, Columns: func() int { return columns }})
-	n.Show("step 1 " + strings.Repeat("x", 200))
+	n.Show(Progress{Head: "step 1 " + strings.Repeat("x", 200)})
 	<-out.saw
 	n.Say("first line")
-	n.Show("step 2")
+	n.Show(Counted("step 2", 2, 2))
 	n.Close()
 	text := out.String()
 	if strings.Contains(text, "\x1b") != color {
@@ -59,6 +59,38 @@ func narrates(t *testing.T, color bool, columns, widest int) {
 	}
 }
 
+// TestNarratorLevels: quiet tells warnings, errors and what to do, verbose also the details; a
+// step has a line where no progress line stands for it.
+func TestNarratorLevels(t *testing.T) {
+	for _, c := range []struct {
+		style Style
+		want  string
+	}{
+		{Style{Level: Quiet}, "tuner: warning: w\ntuner: error: e\ntuner: hint: h\n"},
+		{Style{}, "tuner: it begins\nstep 1\ntuner: warning: w\ntuner: error: e\ntuner: hint: h\n"},
+		{Style{Level: Verbose}, "tuner: it begins\nmore\nstep 1\ntuner: warning: w\ntuner: error: e\ntuner: hint: h\n"},
+		{Style{Live: true}, "tuner: it begins\ntuner: warning: w\ntuner: error: e\ntuner: hint: h\n"},
+		{Style{Live: true, Level: Verbose}, "tuner: it begins\nmore\nstep 1\ntuner: warning: w\ntuner: error: e\ntuner: hint: h\n"},
+		{Style{Live: true, Level: Quiet}, "tuner: warning: w\ntuner: error: e\ntuner: hint: h\n"},
+	} {
+		var out bytes.Buffer
+		n := NewNarrator(&out, c.style)
+		n.Say("tuner: it begins")
+		n.Detail("more")
+		n.Step("step 1", true)
+		if c.style.Level == Quiet {
+			n.Show(Counted("step 1", 1, 2))
+		}
+		n.Say("tuner: warning: w")
+		n.Say("tuner: error: e")
+		n.Say("tuner: hint: h")
+		n.Close()
+		if out.String() != c.want {
+			t.Errorf("%+v: %q, want %q", c.style, out.String(), c.want)
+		}
+	}
+}
+
 // watched is a buffer that tells when it holds a text.
 type watched struct {
 	bytes.Buffer
@@ -79,7 +111,7 @@ func TestNarratorStoppedTerminal(t *testing.T) {
 	n := NewNarrator(g, Style{Live: true})
 	for range 1000 {
 		n.Say("line")
-		n.Show("progress")
+		n.Show(Counted("progress", 1, 2))
 	}
 	close(g.open)
 	n.Close()

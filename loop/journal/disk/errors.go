@@ -13,6 +13,8 @@ var (
 	ErrLinked = errors.New("has another name")
 	// ErrIO: the disk or the operating system refused.
 	ErrIO = errors.New("cannot be read or written")
+	// ErrNoJournal: the file is something else.
+	ErrNoJournal = errors.New("is no journal")
 )
 
 // Error says which file of a run cannot be used, why, and what to do about it.
@@ -30,6 +32,9 @@ type Error struct {
 // Error gives path, kind, detail and hint in one line.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("journal %q %v", e.Path, e.Err)
+	if e.Err == ErrNoJournal { //nolint:errorlint // it is the kind itself
+		s = fmt.Sprintf("%q %v", e.Path, e.Err)
+	}
 	if e.Detail != "" {
 		s += ": " + e.Detail
 	}

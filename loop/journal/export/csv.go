@@ -12,12 +12,6 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// column is a column of a CSV export: what it is and how to fill it.
-type column[T any] struct {
-	name, unit, meaning string
-	value               func(T) string
-}
-
 // writeCSV writes a header and a row for each record.
 func writeCSV[T any](w io.Writer, columns []column[T], records iter.Seq2[T, error]) error {
 	out := csv.NewWriter(w)
@@ -34,7 +28,7 @@ func writeCSV[T any](w io.Writer, columns []column[T], records iter.Seq2[T, erro
 			return err
 		}
 		for i, c := range columns {
-			row[i] = c.value(record)
+			row[i] = c.value(record).text()
 		}
 		if err := out.Write(row); err != nil {
 			return err
@@ -46,21 +40,34 @@ func writeCSV[T any](w io.Writer, columns []column[T], records iter.Seq2[T, erro
 
 // exportCSV writes one row per step.
 func exportCSV(w io.Writer, r *journal.Reader) error {
-	sessions, err := r.Sessions()
+	steps, err := exportedSteps(r)
 	if err != nil {
 		return err
 	}
+<<<<<<< HEAD
 	struck, err := r.Struck()
 	if err != nil {
 		return err
 	}
 	return writeCSV(w, stepColumns(r.Run()), func(yield func(exported, error) bool) {
+=======
+	return writeCSV(w, stepColumns(r.Run()), steps)
+}
+
+// exportedSteps gives the steps of a run, each with what else its row needs.
+func exportedSteps(r *journal.Reader) (iter.Seq2[exported, error], error) {
+	sessions, err := r.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(exported, error) bool) {
+>>>>>>> dd6e21c (terminal: a progress bar, levels, examples; export as Parquet)
 		for s, err := range r.Steps() {
 			if !yield(exported{s, sessions, struck}, err) {
 				return
 			}
 		}
-	})
+	}, nil
 }
 
 // exported is a step with what else its row needs.
@@ -81,7 +88,7 @@ func (e exported) at() journal.Stamp {
 // elapsed is the time since the run began: from session to session by the wall
 // clock, within one by the monotonic clock. ok is false where it is not known.
 func (e exported) elapsed() (d time.Duration, ok bool) {
-	if e.Session > len(e.sessions) { // it began after the list was read
+	if e.Session < 1 || e.Session > len(e.sessions) { // it began after the list was read
 		return 0, false
 	}
 	first, mine := e.sessions[0].Start, e.sessions[e.Session-1].Start
@@ -92,9 +99,9 @@ func (e exported) elapsed() (d time.Duration, ok bool) {
 func stepColumns(run journal.Run) []column[exported] {
 	objective := run.Objective.Unit
 	columns := []column[exported]{
-		{"n", "1", "the step's number, from 1", func(e exported) string { return strconv.Itoa(e.Decision.Step) }},
-		{"control_set", "", "the variables that the step controlled, joined by +", func(e exported) string {
-			return strings.Join(controlled(run, e.Decision), "+")
+		{"n", "1", "the step's number, from 1", func(e exported) cell { return whole(e.Decision.Step) }},
+		{"control_set", "", "the variables that the step controlled, joined by +", func(e exported) cell {
+			return text(strings.Join(controlled(run, e.Decision), "+"))
 		}},
 	}
 	for _, group := range []struct {
@@ -107,38 +114,35 @@ func stepColumns(run journal.Run) []column[exported] {
 	} {
 		for i, v := range run.Variables {
 			columns = append(columns, column[exported]{group.prefix + v.Name, v.Unit, group.meaning,
-				func(e exported) string { return decimal(at(group.vector(e), i)) }})
+				func(e exported) cell { return number(at(group.vector(e), i)) }})
 		}
 	}
 	return append(columns,
-		column[exported]{"mean", objective, "the objective of the step: its statistic over the shots, by default the mean", func(e exported) string { return decimal(e.Outcome.Mean) }},
-		column[exported]{"variance", Squared(objective), "unbiased variance of a single shot; empty at one shot", func(e exported) string { return decimal(e.Outcome.Variance) }},
-		column[exported]{"standard_error", objective, "standard error of the column mean, from the same shots; empty at one shot", func(e exported) string { return decimal(e.Outcome.StandardError) }},
-		column[exported]{"shots", "1", "shots behind mean and variance", func(e exported) string { return strconv.Itoa(e.Outcome.Shots) }},
-		column[exported]{"cost", run.CostUnit, "cost of the step", func(e exported) string { return decimal(e.Outcome.Cost) }},
-		column[exported]{"spent", run.CostUnit, "cost of the run up to and with this step", func(e exported) string { return decimal(e.Outcome.Spent) }},
-		column[exported]{"valid", "", "false where the step failed", func(e exported) string { return strconv.FormatBool(e.Outcome.Valid) }},
-		column[exported]{"clamped", "", "the variables that a safety rule changed, joined by +", func(e exported) string {
-			return strings.Join(clamped(run, e.Decision), "+")
+		column[exported]{"mean", objective, "the objective of the step: its statistic over the shots, by default the mean", func(e exported) cell { return number(e.Outcome.Mean) }},
+		column[exported]{"variance", Squared(objective), "unbiased variance of a single shot; empty at one shot", func(e exported) cell { return number(e.Outcome.Variance) }},
+		column[exported]{"standard_error", objective, "standard error of the column mean, from the same shots; empty at one shot", func(e exported) cell { return number(e.Outcome.StandardError) }},
+		column[exported]{"shots", "1", "shots behind mean and variance", func(e exported) cell { return whole(e.Outcome.Shots) }},
+		column[exported]{"cost", run.CostUnit, "cost of the step", func(e exported) cell { return number(e.Outcome.Cost) }},
+		column[exported]{"spent", run.CostUnit, "cost of the run up to and with this step", func(e exported) cell { return number(e.Outcome.Spent) }},
+		column[exported]{"valid", "", "false where the step failed", func(e exported) cell { return truth(e.Outcome.Valid) }},
+		column[exported]{"clamped", "", "the variables that a safety rule changed, joined by +", func(e exported) cell {
+			return text(strings.Join(clamped(run, e.Decision), "+"))
 		}},
-		column[exported]{"decision_ms", "ms", "how long the decision took", func(e exported) string { return decimal(float64(e.Decision.Took) / 1e6) }},
-		column[exported]{"work", "1", "work units that the decision used", func(e exported) string { return strconv.Itoa(e.Decision.Work) }},
-		column[exported]{"problem", "", "why the step is not valid; unfinished where it has not ended", func(e exported) string { return e.Outcome.Problem }},
-		column[exported]{"time", "", "when the step ended, or was decided if it has not: wall clock, UTC, RFC 3339", func(e exported) string {
-			if e.at().Wall.IsZero() {
-				return ""
-			}
-			return e.at().Wall.UTC().Format("2006-01-02T15:04:05.000Z")
+		column[exported]{"decision_ms", "ms", "how long the decision took", func(e exported) cell { return number(float64(e.Decision.Took) / 1e6) }},
+		column[exported]{"work", "1", "work units that the decision used", func(e exported) cell { return whole(e.Decision.Work) }},
+		column[exported]{"problem", "", "why the step is not valid; unfinished where it has not ended", func(e exported) cell { return text(e.Outcome.Problem) }},
+		column[exported]{"time", "", "when the step ended, or was decided if it has not: wall clock, UTC, RFC 3339", func(e exported) cell {
+			return instant(e.at().Wall, "2006-01-02T15:04:05.000Z")
 		}},
-		column[exported]{"elapsed_s", "s", "the same instant since the run began; from resume to resume by the wall clock, within by the monotonic clock", func(e exported) string {
+		column[exported]{"elapsed_s", "s", "the same instant since the run began; from resume to resume by the wall clock, within by the monotonic clock", func(e exported) cell {
 			d, ok := e.elapsed()
 			if !ok {
-				return ""
+				return number(math.NaN())
 			}
-			return decimal(d.Seconds())
+			return number(d.Seconds())
 		}},
-		column[exported]{"verified", "", "the setting that the step re-measured, recommended or start; empty where the policy decided", func(e exported) string {
-			return string(e.Decision.Compared.Side)
+		column[exported]{"verified", "", "the setting that the step re-measured, recommended or start; empty where the policy decided", func(e exported) cell {
+			return text(string(e.Decision.Compared.Side))
 		}},
 		column[exported]{"by", "", "person where a person has decided the step; empty where the policy has", func(e exported) string {
 			by, _ := e.Decision.Person()

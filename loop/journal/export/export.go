@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/labtuner/tuner/loop/journal"
 )
@@ -23,9 +24,15 @@ const (
 	JSONLAll Format = "jsonl-all"
 	// ShotsCSV has one row per shot under a header; WriteShotUnits describes its columns.
 	ShotsCSV Format = "shots-csv"
+	// Parquet and ShotsParquet are those tables as Parquet files, with Units in their metadata.
+	Parquet      Format = "parquet"
+	ShotsParquet Format = "shots-parquet"
 	// Bluesky has the documents of Bluesky's event model, one a line.
 	Bluesky Format = "bluesky"
 )
+
+// Binary says that the form is no text.
+func (f Format) Binary() bool { return f == Parquet || f == ShotsParquet }
 
 // Write writes the steps of a run. A step that is still open, as after a crash,
 // comes last with "unfinished" as its problem; Status says beforehand whether the
@@ -45,10 +52,17 @@ func Write(w io.Writer, r *journal.Reader, f Format) error {
 		err = exportAll(b, r)
 	case ShotsCSV:
 		err = exportShotsCSV(b, r)
+	case Parquet:
+		var steps iter.Seq2[exported, error]
+		if steps, err = exportedSteps(r); err == nil {
+			err = writeParquet(b, r.Run(), stepColumns(r.Run()), steps)
+		}
+	case ShotsParquet:
+		err = writeParquet(b, r.Run(), shotColumns(r.Run()), exportedShots(r))
 	case Bluesky:
 		err = exportBluesky(b, r)
 	default:
-		return fmt.Errorf("there is no export format %q; choose %q, %q, %q, %q or %q", string(f), CSV, ShotsCSV, JSONL, JSONLAll, Bluesky)
+		return fmt.Errorf("there is no export format %q; choose %q, %q, %q, %q, %q, %q or %q", string(f), CSV, ShotsCSV, Parquet, ShotsParquet, JSONL, JSONLAll, Bluesky)
 	}
 	if flush := b.Flush(); err == nil {
 		err = flush

@@ -85,7 +85,7 @@ func TestExportGolden(t *testing.T) {
 	golden(t, "finished.jsonl", mustExport(t, path, JSONL))
 	pid := regexp.MustCompile(`"pid":\d+`) // this process's
 	golden(t, "everything.jsonl", pid.ReplaceAll(mustExport(t, path, JSONLAll), []byte(`"pid":0`)))
-	if err := Write(&units, journaltest.MustRead(t, path), "parquet"); err == nil || err.Error() != `there is no export format "parquet"; choose "csv", "shots-csv", "jsonl", "jsonl-all" or "bluesky"` {
+	if err := Write(&units, journaltest.MustRead(t, path), "xlsx"); err == nil || err.Error() != `there is no export format "xlsx"; choose "csv", "shots-csv", "parquet", "shots-parquet", "jsonl", "jsonl-all" or "bluesky"` {
 		t.Errorf("an unknown format: %v", err)
 	}
 }

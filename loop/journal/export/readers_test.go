@@ -9,7 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
-// pandas, DuckDB and Bluesky's event model read what every kind of journal holds, and give
+// pandas, polars, xarray, DuckDB and Bluesky's event model read what every kind of journal holds, and give
 // the same numbers. What is not installed is not run, and said to be: with the packages
 // that scripts/check_readers.py names in a virtual environment,
 //
@@ -39,7 +39,7 @@ func TestOtherReaders(t *testing.T) {
 			}
 		}
 		copied := filepath.Join(dir, "run.db")
-		for file, f := range map[string]Format{"steps.csv": CSV, "shots.csv": ShotsCSV, "steps.jsonl": JSONL, "bluesky.jsonl": Bluesky} {
+		for file, f := range map[string]Format{"steps.csv": CSV, "shots.csv": ShotsCSV, "steps.jsonl": JSONL, "bluesky.jsonl": Bluesky, "steps.parquet": Parquet, "shots.parquet": ShotsParquet} {
 			if err := os.WriteFile(filepath.Join(dir, file), mustExport(t, copied, f), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestOtherReaders(t *testing.T) {
 			return
 		}
 		t.Logf("%s:\n%s", c.name, out)
-		if n := strings.Count(out, "\n"); n != 5 || strings.Count(out, " agree\n")+strings.Count(out, "pass the schemas\n")+strings.Count(out, ": NOT RUN: ") != n-1 {
+		if n := strings.Count(out, "\n"); n != 8 || strings.Count(out, " agree\n")+strings.Count(out, "pass the schemas\n")+strings.Count(out, ": NOT RUN: ") != n-1 {
 			t.Errorf("%s: not every tool has a line", c.name)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// Units describes the columns of the CSV export; it stands in a file beside it.
+// Units describes the columns of a table: in a file beside a CSV export, in the metadata of a Parquet file.
 type Units struct {
 	// Run is the run's ID, Name its name.
 	Run  string `json:"run"`
@@ -35,12 +35,17 @@ func WriteShotUnits(w io.Writer, r *journal.Reader) error {
 }
 
 func writeUnits[T any](w io.Writer, run journal.Run, columns []column[T]) error {
-	u := Units{Run: run.ID, Name: run.Name}
-	for _, c := range columns {
-		u.Columns = append(u.Columns, ColumnUnit{Name: c.name, Unit: c.unit, Meaning: c.meaning})
-	}
+	u := unitsOf(run, columns)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(u)
+}
+
+func unitsOf[T any](run journal.Run, columns []column[T]) Units {
+	u := Units{Run: run.ID, Name: run.Name}
+	for _, c := range columns {
+		u.Columns = append(u.Columns, ColumnUnit{Name: c.name, Unit: c.unit, Meaning: c.meaning})
+	}
+	return u
 }

@@ -80,11 +80,18 @@ func Open(path string, a Access) (*sql.DB, error) {
 	return db, nil
 }
 
+const hintNoJournal = "tuner run and tuner simulate name their journal, NAME.db or NAME.simulate.db; tuner status lists runs"
+
 // checkHeader tells a journal of this or an older schema from anything else, and gives
 // its version.
 func checkHeader(path string, q schema.Querier) (version int, err error) {
 	var id, user int64
-	if err := pragmaInt(q, "application_id", &id); err != nil {
+	err = pragmaInt(q, "application_id", &id)
+	switch {
+	case ResultCode(err)&0xff == codeNotADB:
+		return 0, &disk.Error{Err: disk.ErrNoJournal, Path: path, Cause: ErrCorrupt,
+			Detail: "it does not begin as a journal does, which is an SQLite database", Hint: hintNoJournal + "; if it was one, its beginning is damaged: recover what a copy holds (sqlite3 COPY .recover)"}
+	case err != nil:
 		return 0, Fault(path, "read the header", err)
 	}
 	if err := pragmaInt(q, "user_version", &user); err != nil {
@@ -92,9 +99,9 @@ func checkHeader(path string, q schema.Querier) (version int, err error) {
 	}
 	switch {
 	case id != schema.ApplicationID:
-		return 0, &disk.Error{Err: ErrCorrupt, Path: path,
-			Detail: fmt.Sprintf("it is no journal of tuner (application_id is %#x, not %#x)", id, schema.ApplicationID),
-			Hint:   "give the name of a journal, or of a file that does not exist yet"}
+		return 0, &disk.Error{Err: disk.ErrNoJournal, Path: path, Cause: ErrCorrupt,
+			Detail: fmt.Sprintf("it is a database of another program (its application_id is %#x, tuner's is %#x)", id, schema.ApplicationID),
+			Hint:   hintNoJournal}
 	case user < 1 || user > schema.Version:
 		return 0, &disk.Error{Err: ErrVersion, Path: path,
 			Detail: fmt.Sprintf("its schema is version %d, this tuner knows 1 to %d", user, schema.Version),

@@ -141,6 +141,7 @@ func lastStatus(l *hosttest.Listener) string {
 func stepOf(t *testing.T, status string) int {
 	t.Helper()
 	number, _, _ := strings.Cut(status, ",")
+	number, _, _ = strings.Cut(number, "/") // of how many
 	n, err := strconv.Atoi(number)
 	if err != nil && status != "" {
 		t.Errorf("status %q: %v", status, err)
