@@ -44,13 +44,6 @@ func exportCSV(w io.Writer, r *journal.Reader) error {
 	if err != nil {
 		return err
 	}
-<<<<<<< HEAD
-	struck, err := r.Struck()
-	if err != nil {
-		return err
-	}
-	return writeCSV(w, stepColumns(r.Run()), func(yield func(exported, error) bool) {
-=======
 	return writeCSV(w, stepColumns(r.Run()), steps)
 }
 
@@ -60,8 +53,11 @@ func exportedSteps(r *journal.Reader) (iter.Seq2[exported, error], error) {
 	if err != nil {
 		return nil, err
 	}
+	struck, err := r.Struck()
+	if err != nil {
+		return nil, err
+	}
 	return func(yield func(exported, error) bool) {
->>>>>>> dd6e21c (terminal: a progress bar, levels, examples; export as Parquet)
 		for s, err := range r.Steps() {
 			if !yield(exported{s, sessions, struck}, err) {
 				return
@@ -144,15 +140,15 @@ func stepColumns(run journal.Run) []column[exported] {
 		column[exported]{"verified", "", "the setting that the step re-measured, recommended or start; empty where the policy decided", func(e exported) cell {
 			return text(string(e.Decision.Compared.Side))
 		}},
-		column[exported]{"by", "", "person where a person has decided the step; empty where the policy has", func(e exported) string {
+		column[exported]{"by", "", "person where a person has decided the step; empty where the policy has", func(e exported) cell {
 			by, _ := e.Decision.Person()
-			return by.Origin
+			return text(by.Origin)
 		}},
-		column[exported]{"struck", "", "who has struck the step, which the model then does not know of, and why; empty where it counts", func(e exported) string {
+		column[exported]{"struck", "", "who has struck the step, which the model then does not know of, and why; empty where it counts", func(e exported) cell {
 			if by, ok := e.struck[e.Decision.Step]; ok {
-				return by.String()
+				return text(by.String())
 			}
-			return ""
+			return text("")
 		}},
 	)
 }
