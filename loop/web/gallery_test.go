@@ -90,6 +90,17 @@ func stopInSight(t *testing.T, b *webtest.Tab) {
 			else if (document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2) !== s) out.push("covered at " + part);
 		}
 		scrollTo(0, 0);
+		// Whatever comes, goes or grows beside it, it stays where it is.
+		const s = document.getElementById("button-stop"), answer = document.getElementById("answer"), state = document.getElementById("state"), reset = document.getElementById("button-reset");
+		const place = () => { const r = s.getBoundingClientRect(); return [r.left, r.top, r.width, r.height].map(Math.round).join(); };
+		const was = [place(), answer.textContent, state.textContent, reset.hidden, s.disabled];
+		for (const said of ["", "pause ...", "pause refused: " + "because of this and that ".repeat(8)])
+			for (const how of ["held", "running, and a state with a long name"])
+				for (const gone of [true, false]) {
+					answer.textContent = said; state.textContent = how; reset.hidden = gone; s.disabled = gone;
+					if (place() !== was[0]) out.push("moved from " + was[0] + " to " + place() + " by " + said.slice(0, 20) + ", " + how + ", " + gone);
+				}
+		[, answer.textContent, state.textContent, reset.hidden, s.disabled] = was;
 		const bar = document.querySelector("header.bar").getBoundingClientRect();
 		if (bar.height > innerHeight / 2) out.push("the header takes " + Math.round(bar.height) + " of " + innerHeight + " pixels");
 		return out.join("; ");
