@@ -47,9 +47,35 @@ func killedCommands() map[string]string {
 		control.CommandResume:  "",
 		control.CommandStrike:  `{"steps":[1]}`,
 		control.CommandNarrow:  `{"ranges":{"power":[1,8]}}`,
+		control.CommandFreeze:  `{"values":{"spare":4.5}}`,
 		control.CommandChange:  `{"set":{"stop.steps":"900000"}}`,
 	}
 }
+
+// spareFile is a second variable, of a device of its own.
+const spareFile = `
+[[variable]]
+name = "spare"
+unit = "W"
+range = [0.0, 9.0]
+start = 2.0
+device = "spare"
+channel = "power"
+readback = { tolerance = 0.01, timeout = "1m" }
+
+[safety.variable.spare]
+hard = [0.0, 10.0]
+slew = 1000.0
+safe = 1.0
+
+[[device]]
+name = "spare"
+driver = "exec"
+command = ["child", "spare.log"]
+reply_timeout = "1m"
+start_timeout = "1m"
+exit_timeout = "1m"
+`
 
 // heardOf is what a caller was told: OK, and whether it was told anything at all.
 type heardOf struct{ answered, ok bool }
@@ -77,7 +103,11 @@ func TestCommandKill(t *testing.T) {
 			point = "answer-durable"
 		}
 		o := ordered{t, t.TempDir()}
-		o.write("kill.toml", strings.Replace(killFile, "[policy]", "[socket]\nfolder = \".\"\n\n[policy]", 1))
+		file := strings.Replace(killFile, "[policy]", "[socket]\nfolder = \".\"\n\n[policy]", 1)
+		if name == control.CommandFreeze { // one variable must be left to tune
+			file += spareFile
+		}
+		o.write("kill.toml", file)
 		heard := o.tellAndKill(name, killedCommands()[name], point, r)
 		recorded, ok := o.onRecord(name)
 		effect := o.effect(name)
@@ -184,8 +214,15 @@ func (o *ordered) tellAndKill(name, args, point string, r *rand.Rand) (h heardOf
 	if a, ok := <-told; ok {
 		h = heardOf{true, a.OK}
 	}
-	awaitChildren(o.t, filepath.Join(o.dir, "oven.log"))
+	o.awaitChildren()
 	return h
+}
+
+// awaitChildren waits until the instruments of a process have gone.
+func (o *ordered) awaitChildren() {
+	o.t.Helper()
+	awaitChildren(o.t, filepath.Join(o.dir, "oven.log"))
+	awaitChildren(o.t, filepath.Join(o.dir, "spare.log"))
 }
 
 // onRecord counts the command in the journal, and says whether it was followed.
@@ -221,7 +258,7 @@ func (o *ordered) effect(name string) int {
 	if run, s := o.find(before+4, over); run != nil { // it goes on
 		_ = cmd.Process.Kill()
 		<-over
-		awaitChildren(o.t, filepath.Join(o.dir, "oven.log"))
+		o.awaitChildren()
 		if s.Paused {
 			return 1
 		}
@@ -243,7 +280,7 @@ func (o *ordered) effect(name string) int {
 
 // changes says that a command changes what decisions go by.
 func changes(name string) bool {
-	return slices.Contains([]string{control.CommandStrike, control.CommandNarrow, control.CommandChange}, name)
+	return slices.Contains([]string{control.CommandStrike, control.CommandNarrow, control.CommandFreeze, control.CommandChange}, name)
 }
 
 // changed counts the changes on record, and looks whether the run that goes on, whose status s is, goes by
@@ -260,12 +297,28 @@ func (o *ordered) changed(name string, s control.Status) int {
 		o.t.Fatal(err)
 	}
 	v := &s.Variables[0]
-	goesBy := map[string]bool{control.CommandStrike: len(all) == 1, control.CommandNarrow: v.Low == 1 && v.High == 8,
+	goesBy := map[string]bool{control.CommandStrike: len(all) == 1, control.CommandFreeze: o.frozen(r), control.CommandNarrow: v.Low == 1 && v.High == 8,
 		control.CommandChange: s.StepLimit == 900000}[name]
 	if goesBy != (len(all) > 0) {
 		o.t.Errorf("%s: %d changes are on record, and the run that goes on goes by them: %v", name, len(all), goesBy)
 	}
 	return len(all)
+}
+
+// frozen reports whether the newest concluded step had the spare variable where it is frozen, and one before
+// had not.
+func (o *ordered) frozen(r *journal.Reader) bool {
+	o.t.Helper()
+	var at []float64
+	for s, err := range r.Steps() {
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		if s.Concluded && s.Outcome.Valid {
+			at = append(at, s.Outcome.X[1])
+		}
+	}
+	return len(at) > 1 && at[0] != 4.5 && at[len(at)-1] == 4.5
 }
 
 // steps counts the concluded steps of the journal, or those of them that a person has asked for and
