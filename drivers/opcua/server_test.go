@@ -15,6 +15,7 @@ import (
 	"github.com/gopcua/opcua/server"
 	"github.com/gopcua/opcua/server/attrs"
 	"github.com/gopcua/opcua/ua"
+	"github.com/gopcua/opcua/uasc"
 
 	"github.com/labtuner/tuner/drivers"
 )
@@ -39,6 +40,7 @@ type rig struct {
 	refuse map[string]ua.StatusCode // what a write to a node is answered
 	writes []written                // in the order of their arrival
 	hold   time.Duration            // how long a write takes
+	forget int                      // so many subscriptions are lost as soon as they are made
 }
 
 // written is a write as the server saw it.
@@ -69,7 +71,7 @@ func newRig(t testing.TB) *rig {
 		t.Fatal(err)
 	}
 	r.mu.Lock()
-	r.refuse, r.writes, r.hold = map[string]ua.StatusCode{}, nil, 0
+	r.refuse, r.writes, r.hold, r.forget = map[string]ua.StatusCode{}, nil, 0, 0
 	r.mu.Unlock()
 	r.tell("power", ua.StatusOK, 0.0)
 	r.tell("energy", ua.StatusOK, 1.0)
@@ -93,6 +95,7 @@ func startRig() (*rig, error) {
 	r.server = server.New(server.EndPoint("127.0.0.1", port), server.EnableSecurity("None", ua.MessageSecurityModeNone), server.EnableAuthMode(ua.UserTokenTypeAnonymous),
 		server.PrivateKey(own.key), server.Certificate(own.cert.Raw),
 		server.EnableSecurity("Basic256Sha256", ua.MessageSecurityModeSign), server.EnableSecurity("Basic256Sha256", ua.MessageSecurityModeSignAndEncrypt))
+	r.server.RegisterHandler(id.CreateSubscriptionRequest_Encoding_DefaultBinary, r.subscribe) // the first one stays
 	r.NodeNameSpace = server.NewNameSpace("urn:rig")
 	r.server.AddNamespace(r)
 	root, err := r.server.Namespace(0)
@@ -106,6 +109,19 @@ func startRig() (*rig, error) {
 	}, nil, nil)
 	root.Objects().AddRef(folder, id.HasComponent, true)
 	return r, r.server.Start(context.Background())
+}
+
+// subscribe makes a subscription, and may lose it at once, as servers do that are still taking down
+// another of its number.
+func (r *rig) subscribe(sc *uasc.SecureChannel, request ua.Request, id uint32) (ua.Response, error) {
+	a, err := r.server.SubscriptionService.CreateSubscription(sc, request, id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if made, ok := a.(*ua.CreateSubscriptionResponse); ok && r.forget > 0 {
+		r.forget--
+		r.server.SubscriptionService.DeleteSubscription(made.SubscriptionID)
+	}
+	return a, err
 }
 
 // tell gives a node a value that was measured now.
