@@ -7,9 +7,6 @@
 
 const tokenMark = "#token=", tokenKey = "tuner-token";
 
-const stateLevels = { running: "good", armed: "watch", disarmed: "watch", starting: "watch", ending: "watch", ended: "unknown", held: "watch",
-  "fallen back": "bad", tripped: "bad", stopped: "bad" };
-
 class Live {
   constructor(page) {
     this.page = page;
@@ -155,6 +152,7 @@ class Live {
     const alarm = notices(s).filter(([kind]) => kind === "bad").map(([, heading]) => heading).join("; ");
     if (this.alarm.textContent !== alarm) this.alarm.textContent = alarm; // without the times, which change every second
     this.page.replace("alarms", h("div", null, notices(s).map(notice)));
+    this.page.replace("headline", headlineSection(this.document));
     this.page.replace("status", statusSection(s));
     this.page.replace("best", bestSection(this.document));
     this.page.replace("health", healthSection(this.document));
@@ -201,15 +199,6 @@ class Live {
       this.answer.textContent = `${name} FAILED: ${e.message}. Use the instrument's own stop.`;
     }
   }
-}
-
-// stateText is the state in a few words.
-function stateText(s, d) {
-  let text = s.paused && s.state === "held" ? "paused" : s.state;
-  if (s.state === "ended" && s.reason) text += ": " + endWords(d, s.reason);
-  if (s.state === "running" && s.comparison && s.comparison.running) text = "verifying";
-  if (s.phase === "waiting for resume") text = "waiting for Resume";
-  return text + (s.dry_run ? ", dry run" : "");
 }
 
 // notices tell what a person should know before any number: [level, heading, text].

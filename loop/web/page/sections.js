@@ -63,6 +63,7 @@ function verified(d) {
   if (why) return line("Not verified", why + ". The improvement is the model's word.");
   if (d.run.mode === "shadow") return line("Not verified", "a dry run writes nothing, so the improvement is the model's word.");
   if (d.run.unverified) return line("Not verified", `it will not be: ${d.run.unverified}. The improvement is the model's word.`);
+  if (stoppedEarly(d)) return line("Not verified", "the run was stopped before the recommended and the starting setting were measured in turn, so the improvement is the model's word.");
   if (!d.run.finished) return line("Not verified yet", "the recommended and the starting setting are measured in turn when the search ends; until then the improvement is the model's word.");
   return line("Not verified", "the recommended and the starting setting have not been measured again in turn, so the improvement is the model's word.");
 }
