@@ -43,7 +43,7 @@ func constrainedTrial(t *testing.T) *trial {
 
 // TestConstraintIsLearntAsTheJournalHasIt: what the policy learns about a constraint is
 // the mean of the shots' values in the journal, bit for bit, and a step that broke it
-// is valid and told of.
+// is valid and reported.
 func TestConstraintIsLearntAsTheJournalHasIt(t *testing.T) {
 	tr := constrainedTrial(t)
 	tr.policy.proposals = proposeAll(1, 9, 2)

@@ -12,9 +12,9 @@ import (
 )
 
 // A process that is killed leaves its lock file and, in NAME.db-wal, the newest records,
-// which the next one takes over. Where the lock file is there and the log is not, somebody
-// has removed the log, or another program has opened the journal since and folded the log
-// into it, as SQLite does. The file does not show which, so whoever goes on is told.
+// which the next one reads. Where the lock file is there and the log is not, the log was
+// removed, or another program has opened the journal since and folded the log
+// into it, as SQLite does. The file does not show which, so the next process warns.
 
 // logMissing reports whether the lock file of a process that has ended stands beside the
 // journal at path, and no log with anything in it.

@@ -91,8 +91,7 @@ func TestFitFindsTheNoise(t *testing.T) {
 	}
 }
 
-// Fits are launched and come into force at the steps that the schedule names, and
-// are told of.
+// Fits begin and come into force at the steps that the schedule names, and are reported.
 func TestRefitSchedule(t *testing.T) {
 	for _, lag := range []int{1, 3} {
 		s := rahboSpec(2, 2)

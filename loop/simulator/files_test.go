@@ -10,7 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/replay"
 )
 
-// inspect sees that a journal is sound and holds every step that was told of, as it
+// inspect sees that a journal is sound and holds every step that was reported, as it
 // was told. Of those long past, final looks at all.
 func (v *witness) inspect(path string) {
 	r, err := journal.OpenReader(path)
@@ -29,11 +29,11 @@ func (v *witness) inspect(path string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if n := len(v.acks); n > 0 && status.Concluded < v.acks[n-1].step {
-		v.breaks("the journal has %d concluded steps, and step %d was told of", status.Concluded, v.acks[n-1].step)
+		v.breaks("the journal has %d concluded steps, and step %d was reported", status.Concluded, v.acks[n-1].step)
 	}
 }
 
-// final goes through a world's journal once more: every step that was told of is
+// final goes through a world's journal once more: every step that was reported is
 // there bit for bit, every action has at most one end, and every decision follows
 // from what was recorded before it.
 func (v *witness) final(path string) {
@@ -56,11 +56,11 @@ func (v *witness) final(path string) {
 		s, ok := steps[a.step]
 		switch {
 		case !ok || !s.Concluded:
-			v.violation("step %d was told of, and is not in the journal", a.step)
+			v.violation("step %d was reported, and is not in the journal", a.step)
 		case told[a.step]:
-			v.violation("step %d was told of twice", a.step)
+			v.violation("step %d was reported twice", a.step)
 		case !same(s.Outcome, a.outcome) || !same(s.Decision.Applied, a.decision.Applied):
-			v.violation("step %d was told of as %+v and is %+v", a.step, a.outcome, s.Outcome)
+			v.violation("step %d was reported as %+v and is %+v", a.step, a.outcome, s.Outcome)
 		}
 		told[a.step] = true
 	}

@@ -26,7 +26,7 @@ import (
 //	after a trip or a stop nothing leaves but safe values, over any number of
 //	processes, until a person has reset it;
 //	a fault that trips has the safe values taken within its bound;
-//	no step that was told of as recorded is lost or changed;
+//	no step that was reported as recorded is lost or changed;
 //	when the faults are over, the run goes on by itself or by a person's resume.
 type witness struct {
 	w *world
@@ -91,7 +91,7 @@ type seen struct {
 	values map[string]float64
 }
 
-// ack is a step that was told of as recorded.
+// ack is a step that was reported as recorded.
 type ack struct {
 	step     int
 	decision journal.Decision

@@ -77,7 +77,7 @@ func TestLatchThatNothingTakes(t *testing.T) {
 }
 
 // TestMarkThatStays: a state that was written while its mark cannot be removed is not
-// told of as written, and the next process finds it latched.
+// reported as written, and the next process finds it latched.
 func TestMarkThatStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.control")
 	if err := os.MkdirAll(filepath.Join(path+"-latched", "full"), 0o755); err != nil { // a folder with something in it stays
