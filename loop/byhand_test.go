@@ -63,7 +63,7 @@ func TestEndIsQuiet(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tr, path := liveTrial(t, func(tr *trial) { tr.opt.Variables[0].Shutdown = state })
 				end := tr.begin(t)
-				time.Sleep(20 * time.Second)
+				time.Sleep(20*time.Second + tr.opt.Tick/2) // between two ticks: a step that is under way moves at one
 				if paused {
 					ask(tr.deps.Panel, control.CommandPause)
 					if s := tr.deps.Panel.Status(); s.PausedBy != `"anna" over mqtt` {
