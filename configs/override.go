@@ -80,6 +80,16 @@ func within(tree map[string]any, part string, make bool) (map[string]any, error)
 		return inner, nil
 	case []map[string]any:
 		return map[string]any{repeatedTables: inner}, nil
+	case []any: // variable = [{ name = "x" }]
+		var tables []map[string]any
+		for _, of := range inner {
+			if t, ok := of.(map[string]any); ok {
+				tables = append(tables, t)
+			}
+		}
+		if len(tables) == len(inner) {
+			return map[string]any{repeatedTables: tables}, nil
+		}
 	case nil:
 		if !make {
 			return nil, nil

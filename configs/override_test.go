@@ -51,3 +51,17 @@ func TestOverride(t *testing.T) {
 		}
 	}
 }
+
+// TestOverrideInline: tables that stand in one line are sections as well.
+func TestOverrideInline(t *testing.T) {
+	tree := map[string]any{"variable": []any{map[string]any{"name": "a"}, map[string]any{"name": "b"}}, "list": []any{int64(1)}}
+	if p := override(tree, []Override{{"variable.b.range", "[1.0, 2.0]"}}); p != nil {
+		t.Fatal(p)
+	}
+	if got := tree["variable"].([]any)[1].(map[string]any)["range"]; got == nil {
+		t.Errorf("%v", tree)
+	}
+	if p := override(tree, []Override{{"list.b.range", "1.0"}}); p == nil || !strings.Contains(p.What, "list is no section") {
+		t.Errorf("a list of numbers: %v", p)
+	}
+}

@@ -23,6 +23,8 @@ type editing struct {
 	// named says that the words begin with names of variables, records that a journal may stand in
 	// place of a run.
 	named, records bool
+	// isWord says that an argument is one of those words and names no run.
+	isWord func(arg string) bool
 }
 
 // names are what a run is named by.
@@ -40,19 +42,35 @@ paid. The record keeps them, with who struck them and why, and report and export
 as struck. A step that is not over, not there or struck already is refused.
 
 In place of a run its journal may be named, where no run writes it, finished or not: what is made
-of it from then on (tuner best, report, export, a warm start, a run that goes on) knows of it.`, readSteps, false, true},
-	{control.CommandUnstrike, "STEP[,STEP...]", "Have struck steps of a running tuner count again", `The model is from then on as if they had never been struck.`, readSteps, false, true},
+of it from then on (tuner best, report, export, a warm start, a run that goes on) knows of it.`, readSteps, false, true, isSteps},
+	{control.CommandUnstrike, "STEP[,STEP...]", "Have struck steps of a running tuner count again", `The model is from then on as if they had never been struck.`, readSteps, false, true, isSteps},
 	{control.CommandNarrow, "NAME=LOW:HIGH...", "Narrow the range of a variable of a running tuner", `Decisions keep to the new range, which must lie inside the present one. A step under way keeps
-its destination. What was measured outside stays in the model.`, readRanges, true, false},
+its destination. What was measured outside stays in the model.`, readRanges, true, false, isPair},
 	{control.CommandWiden, "NAME=LOW:HIGH...", "Widen the range of a variable of a running tuner", `Decisions keep to the new range, which must hold all of the present one and lie within the hard
-limits: those change only in the file.`, readRanges, true, false},
+limits: those change only in the file.`, readRanges, true, false, isPair},
 	{control.CommandFreeze, "NAME=VALUE...", "Keep a variable of a running tuner at a value", `The variable goes to the value with the next step, by the safety layer as any setpoint does, and
 is kept there: no decision varies it, and a step whose control set leaves it alone keeps it
-there all the same. The value must lie inside the variable's range.`, readValues, true, false},
-	{control.CommandFree, "NAME...", "Tune a frozen variable of a running tuner again", "It is varied again, within its range.", readNames, true, false},
+there all the same. The value must lie inside the variable's range.`, readValues, true, false, isPair},
+	{control.CommandFree, "NAME...", "Tune a frozen variable of a running tuner again", "It is varied again, within its range. One argument alone is a variable.", readNames, true, false, nil},
 	{control.CommandChange, "KEY=VALUE...", "Change costs, risk and stop conditions of a running tuner", `What is written stands in place of what the file says, until another change or until the file
 itself says otherwise at a start or a reload. A value is written as in the file; an empty one
-leaves the key out. These keys change: ` + "KEYS" + `.`, readKeys, false, false},
+leaves the key out. These keys change: ` + "KEYS" + `.`, readKeys, false, false, isPair},
+}
+
+// isPair reports whether an argument is NAME=VALUE.
+func isPair(arg string) bool { return strings.Contains(arg, "=") }
+
+// isSteps reports whether an argument is a list of steps, such as 41,57 or 41-57.
+func isSteps(arg string) bool { return arg != "" && strings.Trim(arg, "0123456789,-") == "" }
+
+// runAndWords parts what names the run, "" for the only one of this computer, from the words
+// that follow it. Where isWord is nil an argument alone is a word.
+func runAndWords(args []string, isWord func(arg string) bool) (run string, words []string) {
+	switch {
+	case len(args) == 0, isWord == nil && len(args) == 1, isWord != nil && isWord(args[0]):
+		return "", args
+	}
+	return args[0], args[1:]
 }
 
 // newEditCommands returns strike, unstrike, narrow, widen, freeze, free and change.
@@ -71,25 +89,26 @@ func newEditCommand(e *host.Env, x editing) *cobra.Command {
 		long = strings.Replace(long, "KEYS", wrap(strings.Join(session.ChangeableKeys(), ", "), len("leaves the key out. These keys change: ")), 1)
 	}
 	cmd := &cobra.Command{
-		Use: x.name + " " + x.names() + " " + x.args, Short: x.short,
+		Use: x.name + " [" + x.names() + "] " + x.args, Short: x.short,
 		Long: long + `
 
 It is recorded, takes effect with the next decision, for which the policy is made anew from
 the record, and outlives the process: a resume and a replay do the same at the same step.` + askWords,
-		Args: cobra.MinimumNArgs(1), ValidArgsFunction: completeEdit(e, x.named),
+		ValidArgsFunction: completeEdit(e, x.named),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := x.read(args[1:], &edit)
-			if nothing := len(args) == 1 && edit.Saturated == ""; err == nil && nothing {
+			run, words := runAndWords(args, x.isWord)
+			err := x.read(words, &edit)
+			if nothing := len(words) == 0 && edit.Saturated == ""; err == nil && nothing {
 				err = fmt.Errorf("say what: %s", x.args)
 			}
 			if err != nil {
 				return fault.Usage(fault.WithHint(err, "tuner "+cmd.Use))
 			}
 			q.Edit = &edit
-			if x.records && isJournal(args[0]) {
-				return q.OfRecord(args[0])
+			if x.records && isJournal(run) {
+				return q.OfRecord(run)
 			}
-			if err := q.Find(cmd.Context(), args[0]); err != nil {
+			if err := q.Find(cmd.Context(), run); err != nil {
 				return err
 			}
 			return q.Ask(cmd.Context())

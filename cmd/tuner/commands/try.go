@@ -29,19 +29,20 @@ func newTryCommand(e *host.Env) *cobra.Command {
 	var try control.Try
 	var file string
 	cmd := &cobra.Command{
-		Use: "try CONFIG|NAME [NAME=VALUE[,NAME=VALUE...]]", Short: "Have a running tuner measure a setting of your own",
+		Use: "try [CONFIG|NAME] [NAME=VALUE[,NAME=VALUE...]]", Short: "Have a running tuner measure a setting of your own",
 		Long: `The setting is measured as the next step of the run. The policy learns from it as from any
 other, it counts in [stop], and it costs what the cheapest control set costs that holds
 what is named. Nothing is adjusted: a value outside its range is refused. Variables of the
 control set that are not named take the recommended setting's values, or stay where they
 are with --rest present.` + askWords,
-		Args: cobra.RangeArgs(1, 1+tryRows), ValidArgsFunction: completeRuns(e),
+		Args: cobra.MaximumNArgs(1 + tryRows), ValidArgsFunction: completeRuns(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			settings, err := settingsOf(args[1:], file)
+			run, words := runAndWords(args, isPair)
+			settings, err := settingsOf(words, file)
 			if err != nil {
 				return fault.Usage(err)
 			}
-			if err := q.Find(cmd.Context(), args[0]); err != nil {
+			if err := q.Find(cmd.Context(), run); err != nil {
 				return err
 			}
 			return tryAll(cmd.Context(), &q, try, settings)

@@ -71,10 +71,14 @@ def running(rec, session, t):
     """Whether the run was driving at t: something had been set, and nothing had ended or tripped it."""
     if session.end is not None and session.end <= t + 0.05:
         return False
-    driven = halted = False
+    driven = halted = fallen = let_go = False
     for e in session.events:
         if e["t"] >= t:
             break
+        if e["k"] == "ask":
+            let_go = False
+        if e["k"] == "self-safe":   # a run that has fallen back ends its child, and may then wait for its disk
+            let_go = fallen
         if e["k"] == "set" and not halted:
             driven = True
         if e["k"] in ("closing", "overdue") or e["k"] == "signal" and e["signal"] not in ("SIGCONT", "SIGSTOP"):
@@ -82,6 +86,7 @@ def running(rec, session, t):
         if e["k"] == "err":
             if "tripped" in e["line"] or "stopping" in e["line"] or "fall" in e["line"] or "asked for by mqtt" in e["line"] and "reset" in e["line"]:
                 driven = False
+            fallen = fallen or "error: fallen back" in e["line"]
             if "error: tripped" in e["line"]:
                 halted = True       # what is written now is safe, until somebody has it go on
             if "resume asked for" in e["line"] and "armed" in e["line"]:
@@ -90,7 +95,7 @@ def running(rec, session, t):
             return False
         if e["k"] == "command" and e["command"] == "stop":
             return False
-    return driven
+    return driven and not let_go
 
 
 def links(rec, device, since, until):
