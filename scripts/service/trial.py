@@ -22,6 +22,7 @@ import argparse
 import atexit
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -206,11 +207,14 @@ class Trial:
         s = self.begin("systemctl reload (SIGHUP), then systemctl stop (SIGTERM)")
         self.write(self.text.replace("range = [60.0, 95.0]", "range = [60.0, 80.0]"))
         s.reload()
-        check(until(lambda: any("reloaded: narrower" in t for _, t in s.journal)), "a narrower range is taken over")
+        check(until(lambda: any("reloaded: changed by" in t and "range = [60.0, 80.0]" in t for _, t in s.journal)), "a narrower range is taken over")
         self.write(self.text)
         s.reload()
+        check(until(lambda: any("reloaded: changed by" in t and "range = [60.0, 95.0] (was" in t for _, t in s.journal)), "and the wider one again")
+        self.write(re.sub(r"hard = \[.*?\]", "hard = [-1000.0, 1000.0]", self.text, count=1))
+        s.reload()
         told = until(lambda: any(p == 3 and "is wider than" in t for p, t in s.journal))
-        check(told and s.main.poll() is None, "a wider one is refused, and the run goes on")
+        check(told and s.main.poll() is None, "wider hard limits are refused, and the run goes on")
         since = self.witness.mark()
         s.stop()
         self.ends(s, ("success", "exited", "130"), since)

@@ -314,7 +314,7 @@ func (o *ordered) frozen(r *journal.Reader) bool {
 		if err != nil {
 			o.t.Fatal(err)
 		}
-		if s.Concluded && s.Outcome.Valid {
+		if s.Concluded && s.Outcome.Valid && len(s.Outcome.X) > 1 { // other commands have no spare one
 			at = append(at, s.Outcome.X[1])
 		}
 	}
