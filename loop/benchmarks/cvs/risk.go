@@ -44,7 +44,7 @@ const (
 // RiskExperiments lists them.
 func RiskExperiments() []*experiment.Experiment {
 	var out []*experiment.Experiment
-	for _, of := range []risky{{Family: Hartmann(), steep: 0, budget: 20}, {Family: Plant(), steep: 0, budget: 28}} {
+	for _, of := range []risky{{Family: Hartmann(), steep: 0, budget: 28}, {Family: Plant(), steep: 0, budget: 28}} {
 		for _, alpha := range []float64{0, 0.5, 1, 2} {
 			for _, full := range []bool{true, false} {
 				of.alpha, of.full = alpha, full
