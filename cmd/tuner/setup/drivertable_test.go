@@ -56,7 +56,7 @@ max_line = 1
 address = 0
 open_delay = "-1s"
 halt_timeout = "0s"
-errors = { out = "E?", ok = "0", most = 0 }`, `read.register = { function = 3, address = -1, type = "int64", order = "AB" }`,
+errors = { out = "E?", ok = "0", most = 0 }`, `read.register = { function = 3, address = -1, type = "int8", order = "AB" }`,
 			[]string{"port", "protocol", "baud", "parity", "data_bits", "read_timeout", "retries", "max_line", "address", "open_delay", "halt_timeout", "errors.most",
 				"read.register.address", "read.register.type", "read.register.order"}},
 		{ptr(mqtt.Default()), &mqtt.ChannelOptions{}, `driver = "mqtt"

@@ -87,12 +87,16 @@ func TestReadRunScript(t *testing.T) {
 		}
 		// What one of them does not have.
 		for _, step := range of[1].Steps {
-			delete(step, "elapsed_s")
+			for _, name := range []string{"elapsed_s", "by", "struck"} {
+				delete(step, name)
+			}
 			if what == "shots" {
 				delete(step, "time")
 			}
 		}
-		delete(of[1].Units, "elapsed_s")
+		for _, name := range []string{"elapsed_s", "by", "struck"} {
+			delete(of[1].Units, name)
+		}
 		if what == "shots" {
 			delete(of[1].Units, "time")
 		}
