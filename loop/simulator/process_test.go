@@ -186,8 +186,9 @@ func (p *process) ask(name string) {
 	r := p.panel.Do(ctx, control.Request{Command: name, Who: "somebody", Transport: "cli"})
 	w.note("process %d answers %s: %s %s", p.number, name, r.Code, r.Message)
 	if name == control.CommandReset && !p.killed.Load() {
-		p.refused.Store(!r.OK)
-		if r.OK {
+		acts := r.OK || r.Code == control.CodeUnanswered // it acts, and only the answer is late
+		p.refused.Store(!acts)
+		if acts {
 			w.witness.reset()
 		}
 	}
