@@ -1,4 +1,4 @@
-// Package guard is the safety layer's saver: the only one that writes a safety.State.
+// Package guard owns the safety layer's state: it alone writes a safety.State.
 //
 // It knows the limits and what holds now, and no device. In each tick it receives what the
 // instrument has to say and what the step wants, and says what may be done:

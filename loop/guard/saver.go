@@ -55,7 +55,7 @@ func (k *saver) problem() string {
 	return ""
 }
 
-// What the saver tells of beside Said.
+// What the saver reports beside Said.
 type (
 	// Unsaved: the control state cannot be saved, and that is not waited for.
 	Unsaved struct{ Err error }

@@ -16,7 +16,7 @@ type readings struct {
 	sensors, variables []plan.Reading
 	// oddSensors and oddVariables are the last values that were not believed.
 	oddSensors, oddVariables []plan.Reading
-	// toldOdd is when each sensor was told of last whose values are no data.
+	// toldOdd is when it was last reported of each sensor that its values are no data.
 	toldOdd []time.Time
 	// low and high bound what is believed of each variable: what its device says it
 	// can have, and a tenth of that range more, because a readback has noise.
@@ -94,8 +94,8 @@ func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at
 	return renewed
 }
 
-// oddAgain is how long a sensor whose values are no data is not told of again: one at the edge of its
-// range would fill the record.
+// oddAgain is the least time between two reports of a sensor whose values are no data: one at the
+// edge of its range would fill the record.
 const oddAgain = time.Minute
 
 // NewOdd tells of sensors that give what is no data.

@@ -10,7 +10,7 @@ import (
 )
 
 // The first screen says how good, how sure, how far and how it stands; a run that was stopped is
-// told of in the past tense, and promises nothing.
+// described in the past tense, and promises nothing.
 func TestFirstScreen(t *testing.T) {
 	ctx := webtest.Browser(t)
 	if ctx == nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/trial"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/loop/control"
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
 
@@ -216,23 +215,7 @@ func askAll(t *testing.T, dir, transport string, ask door) {
 // checkAsked compares what a journal has of commands with what was asked for.
 func checkAsked(t *testing.T, path, transport string, want []string) {
 	t.Helper()
-	r, err := journal.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var got []string
-	for c, err := range r.Commands() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Answer == nil || c.Transport != transport || c.Transaction == "" {
-			t.Errorf("recorded %+v, want it by %s", c, transport)
-			continue
-		}
-		got = append(got, c.Name+" "+c.Answer.Code)
-	}
-	if strings.Join(got, ", ") != strings.Join(want, ", ") {
-		t.Errorf("recorded %v\nwant     %v", got, want)
+	if got, want := commandsOf(t, path, transport, ""), strings.Join(want, ", "); got != want {
+		t.Errorf("recorded %s\nwant     %s", got, want)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/trial"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
-	"github.com/labtuner/tuner/loop/journal"
 )
 
 // oven writes a configuration of the child as an instrument, with mqtt as the text of its
@@ -205,7 +204,7 @@ func TestCommandsOverMQTT(t *testing.T) {
 	if err != nil || !strings.HasSuffix(strings.TrimSpace(lastWrite(string(log))), `"values":{"power":1}}`) && !strings.Contains(lastWrite(string(log)), `{"power":1}`) {
 		t.Errorf("%v: the last write was %s", err, lastWrite(string(log)))
 	}
-	checkRecorded(t, filepath.Join(dir, "oven.db"), "pause ok", "set-best mode", "reset ok", "resume ok", "stop ok")
+	checkAsked(t, filepath.Join(dir, "oven.db"), "mqtt", []string{"pause ok", "set-best mode", "reset ok", "resume ok", "stop ok"})
 }
 
 // lastWrite is the last thing that the child was told to set.
@@ -216,29 +215,6 @@ func lastWrite(log string) (last string) {
 		}
 	}
 	return last
-}
-
-// checkRecorded compares the journal's commands with what was asked for.
-func checkRecorded(t *testing.T, path string, want ...string) {
-	t.Helper()
-	r, err := journal.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var got []string
-	for c, err := range r.Commands() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Answer == nil || c.Transport != "mqtt" {
-			t.Fatalf("recorded %+v", c)
-		}
-		got = append(got, c.Name+" "+c.Answer.Code)
-	}
-	if strings.Join(got, ", ") != strings.Join(want, ", ") {
-		t.Errorf("recorded %v, want %v", got, want)
-	}
 }
 
 // TestKilledTunerIsLost: the broker speaks the will of a process that was killed, and a
