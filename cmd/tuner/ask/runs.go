@@ -106,10 +106,7 @@ func cells(s *control.Status) []string {
 	if s.Paused {
 		state = "paused for " + show.Duration(span(s.For))
 	}
-	step := fmt.Sprint(s.Step)
-	if s.StepLimit > 0 {
-		step += fmt.Sprintf(" of %d", s.StepLimit)
-	}
+	step := stepText(s)
 	best, by := "-", "-"
 	if r := s.Recommended; r != nil {
 		best = show.Quantity(float64(r.Mean), s.Objective.Unit)

@@ -118,11 +118,7 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	for _, c := range s.Causes {
 		fmt.Fprintf(t, "because\t%s\n", c.Text)
 	}
-	of := ""
-	if s.StepLimit > 0 {
-		of = fmt.Sprintf(" of %d", s.StepLimit)
-	}
-	fmt.Fprintf(t, "step\t%d%s, %d concluded\n", s.Step, of, s.Steps)
+	fmt.Fprintf(t, "step\t%s, %d concluded\n", stepText(s), s.Steps)
 	if d := s.Decision; d != nil && d.Cuts > 0 {
 		fmt.Fprintf(t, "cut\t%s since this start, by the deadline of %s: raise deadline in [policy], or lower capacity in [model]\n", show.Count(d.Cuts, "decision"), show.Duration(span(d.Deadline)))
 	}
@@ -232,3 +228,12 @@ func comparisonWords(c *control.ComparisonStatus) string {
 
 // span is a number of seconds as a duration.
 func span(s journal.Number) time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+
+// stepText is the step of the search, of as many as there are to be: those of the comparison after
+// it are numbered on, and are none of them.
+func stepText(s *control.Status) string {
+	if s.StepLimit > 0 {
+		return fmt.Sprintf("%d of %d", min(s.Step, s.StepLimit), s.StepLimit)
+	}
+	return fmt.Sprint(s.Step)
+}
