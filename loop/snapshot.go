@@ -74,7 +74,7 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 		Phase: l.phaseWords(), PhaseFor: control.Seconds(max(now.Sub(l.since), 0)),
 		Causes: l.guard.All(), FirstOut: l.guard.FirstOut(), Reason: l.ending.reason,
 		Started: control.InstantOf(journal.Stamp{Wall: l.start}), Ticked: control.InstantOf(l.stamp()),
-		Step: l.number, Steps: l.stepper.searched(), Failures: l.stepper.failures, FailureLimit: o.FailureLimit,
+		Step: l.number, Steps: l.stepper.searched(), Struck: l.stepper.changes.all.StruckSteps(), Failures: l.stepper.failures, FailureLimit: o.FailureLimit,
 		Spent: journal.Number(l.stepper.ledger.Spent.Float()), Budget: journal.Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
 		Elapsed: control.Seconds(l.ran(now)), TimeLimit: control.Seconds(o.Stop.Time), Left: journal.Number(math.NaN()),
 		Objective: control.ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},

@@ -47,9 +47,11 @@ type Status struct {
 	Started Instant `json:"started"`
 	Ticked  Instant `json:"ticked"`
 
-	// Step is the step under way, Steps how many were concluded.
-	Step  int `json:"step"`
-	Steps int `json:"steps"`
+	// Step is the step under way, Steps how many were concluded. Struck are those of them that
+	// the model does not know, in their order.
+	Step   int   `json:"step"`
+	Steps  int   `json:"steps"`
+	Struck []int `json:"struck,omitempty"`
 	// Failures counts failed steps in a row; FailureLimit of them hold the run, or end it.
 	Failures     int `json:"failures"`
 	FailureLimit int `json:"failure_limit"`

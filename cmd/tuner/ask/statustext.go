@@ -118,7 +118,11 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	for _, c := range s.Causes {
 		fmt.Fprintf(t, "because\t%s\n", c.Text)
 	}
-	fmt.Fprintf(t, "step\t%s, %d concluded\n", stepText(s), s.Steps)
+	struck := ""
+	if n := len(s.Struck); n > 0 {
+		struck = fmt.Sprintf(", %d struck", n)
+	}
+	fmt.Fprintf(t, "step\t%s, %d concluded%s\n", stepText(s), s.Steps, struck)
 	if d := s.Decision; d != nil && d.Cuts > 0 {
 		fmt.Fprintf(t, "cut\t%s since this start, by the deadline of %s: raise deadline in [policy], or lower capacity in [model]\n", show.Count(d.Cuts, "decision"), show.Duration(span(d.Deadline)))
 	}

@@ -36,7 +36,7 @@ type exceptions map[string]struct {
 var tooLarge = exceptions{
 
 	// Plain data: what a file says, and what is reported of a run.
-	"loop/control.Status: fields": {42, "plain data, a member of a JSON object each"},
+	"loop/control.Status: fields": {43, "plain data, a member of a JSON object each"},
 	// A method for each instruction that the generator writes.
 	"gpcore/internal/gen.neon: methods": {71, "an assembler has as many methods as instructions"},
 }

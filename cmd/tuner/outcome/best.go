@@ -44,7 +44,7 @@ func BestOfStatus(s *control.Status) (*Best, error) {
 	if s.Recommended == nil {
 		return nil, errNothingYet
 	}
-	return &Best{Type: "best", Run: s.Run, Name: s.Name, Steps: s.Steps, Objective: s.Objective, Risk: NaN(), RecommendedStatus: s.Recommended, SetBest: setBestOf(s.Name)}, nil
+	return &Best{Type: "best", Run: s.Run, Name: s.Name, Steps: s.Steps - len(s.Struck), Objective: s.Objective, Risk: NaN(), RecommendedStatus: s.Recommended, SetBest: setBestOf(s.Name)}, nil
 }
 
 var errNothingYet = fmt.Errorf("nothing is recommended yet: %w", policy.ErrNoData)

@@ -1,8 +1,10 @@
 package brokers
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,8 +14,8 @@ import (
 	"github.com/labtuner/tuner/scripts/testsize"
 )
 
-// TestStrikeWheneverARunWaits: steps are struck while a run waits for its resume, is held, and
-// measures its comparison, and when no process is there. Each is on record, the next decision
+// TestStrikeWheneverARunWaits: steps are struck while a run waits for its resume, is paused, is held
+// because its instrument is silent, and measures its comparison, and when no process is there. Each is on record, the next decision
 // goes by it, and the run replays; what changes decisions is refused where none follows.
 func TestStrikeWheneverARunWaits(t *testing.T) {
 	t.Parallel()
@@ -24,6 +26,7 @@ func TestStrikeWheneverARunWaits(t *testing.T) {
 	path := filepath.Join(dir, "oven.toml")
 	text := strings.Replace(trial.ReadFile(t, path), `kind = "random"`, "kind = \"gp-ucb\"\ninitial = { steps = 3 }", 1)
 	text = strings.Replace(text, "steps = 100000", "steps = 100000\nverify = 16", 1)
+	text = strings.Replace(text, "[safety]\n", "[safety]\ncomms_timeout = \"3s\"\n", 1)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +59,19 @@ func TestStrikeWheneverARunWaits(t *testing.T) {
 	_, before = steps(t, record)
 	ask("resume oven-struck", "", 0)
 	awaitSteps(t, record, 0, before+2)
+
+	instrument := childOf(t, run.cmd.Process.Pid)
+	if err := syscall.Kill(instrument, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	await(t, dir, "oven-struck", "held")
+	ask("strike oven-struck 5", "struck: step 5: from step ", 0)
+	ask("status oven-struck", ", 4 struck", 0) // what was struck while no process was there counts as well
+	if err := syscall.Kill(instrument, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	_, before = steps(t, record)
+	awaitSteps(t, record, 0, before+1)
 	ask("set-best oven-struck", "the search ends", 0)
 	_, before = steps(t, record)
 	awaitSteps(t, record, 0, before+1)
@@ -72,8 +88,28 @@ func TestStrikeWheneverARunWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if struck, err := r.Struck(); err != nil || len(struck) != 4 {
+	if struck, err := r.Struck(); err != nil || len(struck) != 5 {
 		t.Errorf("struck: %v, %v", struck, err)
 	}
 	ask("replay oven-struck.db", "derive as they were recorded, to the last bit", 0)
+}
+
+// childOf is the process that another one has started.
+func childOf(t *testing.T, pid int) int {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		for _, child := range strings.Fields(trial.ReadFile(t, task)) {
+			n, err := strconv.Atoi(child)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("process %d has no child", pid)
+	return 0
 }

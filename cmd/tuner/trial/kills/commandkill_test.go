@@ -39,17 +39,25 @@ func commandPoints() []string {
 // killedCommands are the commands with the arguments that the test gives them.
 func killedCommands() map[string]string {
 	return map[string]string{
-		control.CommandTry:     `{"values":{"power":3.25}}`,
-		control.CommandPause:   "",
-		control.CommandSetBest: "",
-		control.CommandEnd:     "",
-		control.CommandStop:    "",
-		control.CommandResume:  "",
-		control.CommandStrike:  `{"steps":[1]}`,
-		control.CommandNarrow:  `{"ranges":{"power":[1,8]}}`,
-		control.CommandFreeze:  `{"values":{"spare":4.5}}`,
-		control.CommandChange:  `{"set":{"stop.steps":"900000"}}`,
+		control.CommandTry:      `{"values":{"power":3.25}}`,
+		control.CommandPause:    "",
+		control.CommandSetBest:  "",
+		control.CommandEnd:      "",
+		control.CommandStop:     "",
+		control.CommandResume:   "",
+		control.CommandStrike:   `{"steps":[1]}`,
+		control.CommandUnstrike: `{"steps":[1]}`,
+		control.CommandNarrow:   `{"ranges":{"power":[1,8]}}`,
+		control.CommandWiden:    `{"ranges":{"power":[0,9.5]}}`,
+		control.CommandFreeze:   `{"values":{"spare":4.5}}`,
+		control.CommandFree:     `{"variables":["spare"]}`,
+		control.CommandChange:   `{"set":{"stop.steps":"900000"}}`,
 	}
+}
+
+// precededBy names the command without which another has nothing to undo.
+func precededBy(name string) string {
+	return map[string]string{control.CommandUnstrike: control.CommandStrike, control.CommandFree: control.CommandFreeze}[name]
 }
 
 // spareFile is a second variable, of a device of its own.
@@ -104,7 +112,7 @@ func TestCommandKill(t *testing.T) {
 		}
 		o := ordered{t, t.TempDir()}
 		file := strings.Replace(killFile, "[policy]", "[socket]\nfolder = \".\"\n\n[policy]", 1)
-		if name == control.CommandFreeze { // one variable must be left to tune
+		if name == control.CommandFreeze || name == control.CommandFree { // one variable must be left to tune
 			file += spareFile
 		}
 		o.write("kill.toml", file)
@@ -141,10 +149,10 @@ func (o *ordered) write(name, text string) {
 	}
 }
 
-// start starts the run.
-func (o *ordered) start(failpoint string) (*exec.Cmd, *bytes.Buffer) {
+// start starts the run, with flags.
+func (o *ordered) start(failpoint string, flags ...string) (*exec.Cmd, *bytes.Buffer) {
 	o.t.Helper()
-	cmd := trial.Command(o.t, o.dir, "run", "kill.toml")
+	cmd := trial.Command(o.t, o.dir, append([]string{"run", "kill.toml"}, flags...)...)
 	cmd.Env = append(os.Environ(), "TUNER_FAILPOINT="+failpoint)
 	says := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = says, says
@@ -179,9 +187,12 @@ func (o *ordered) find(steps int, over <-chan struct{}) (run *local.Run, s contr
 // tellAndKill has the run told the command, and kills it at the point.
 func (o *ordered) tellAndKill(name, args, point string, r *rand.Rand) (h heardOf) {
 	o.t.Helper()
-	failpoint := ""
+	failpoint, before := "", precededBy(name)
 	if strings.Contains(point, "-") {
 		failpoint = point + "@1"
+		if before != "" { // that command passes the point first
+			failpoint = point + "@2"
+		}
 	}
 	cmd, says := o.start(failpoint)
 	over := make(chan struct{})
@@ -193,6 +204,11 @@ func (o *ordered) tellAndKill(name, args, point string, r *rand.Rand) (h heardOf
 	told := make(chan web.Answer, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), hosttest.Patience)
 	defer cancel()
+	if before != "" {
+		if a, err := run.Command(ctx, before, web.Order{Transaction: "t-0", Args: json.RawMessage(killedCommands()[before])}); err != nil || !a.OK {
+			o.t.Fatalf("%s: %+v, %v", before, a, err)
+		}
+	}
 	go func() {
 		a, err := run.Command(ctx, name, web.Order{Transaction: "t-1", Args: json.RawMessage(args)})
 		if err == nil {
@@ -280,11 +296,12 @@ func (o *ordered) effect(name string) int {
 
 // changes says that a command changes what decisions go by.
 func changes(name string) bool {
-	return slices.Contains([]string{control.CommandStrike, control.CommandNarrow, control.CommandFreeze, control.CommandChange}, name)
+	return slices.Contains([]string{control.CommandStrike, control.CommandUnstrike, control.CommandNarrow, control.CommandWiden, control.CommandFreeze, control.CommandFree,
+		control.CommandChange}, name)
 }
 
-// changed counts the changes on record, and looks whether the run that goes on, whose status s is, goes by
-// them.
+// changed counts the changes on record, without the one that had to come before, and looks whether the run
+// that goes on, whose status s is, goes by them.
 func (o *ordered) changed(name string, s control.Status) int {
 	o.t.Helper()
 	r, err := journal.OpenReader(filepath.Join(o.dir, "kill.db"))
@@ -296,16 +313,20 @@ func (o *ordered) changed(name string, s control.Status) int {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	v := &s.Variables[0]
-	goesBy := map[string]bool{control.CommandStrike: len(all) == 1, control.CommandFreeze: o.frozen(r), control.CommandNarrow: v.Low == 1 && v.High == 8,
-		control.CommandChange: s.StepLimit == 900000}[name]
-	if goesBy != (len(all) > 0) {
-		o.t.Errorf("%s: %d changes are on record, and the run that goes on goes by them: %v", name, len(all), goesBy)
+	n := len(all)
+	if precededBy(name) != "" {
+		n--
 	}
-	return len(all)
+	v := &s.Variables[0]
+	goesBy := map[string]bool{control.CommandStrike: slices.Equal(s.Struck, []int{1}), control.CommandUnstrike: len(s.Struck) == 0, control.CommandFreeze: o.frozen(r),
+		control.CommandFree: !o.frozen(r), control.CommandNarrow: v.Low == 1 && v.High == 8, control.CommandWiden: v.High == 9.5, control.CommandChange: s.StepLimit == 900000}[name]
+	if goesBy != (n > 0) {
+		o.t.Errorf("%s: %d changes of it are on record, and the run that goes on goes by them: %v", name, n, goesBy)
+	}
+	return n
 }
 
-// frozen reports whether the newest concluded step had the spare variable where it is frozen, and one before
+// frozen reports whether the newest concluded step had the spare variable where it is frozen, and the first
 // had not.
 func (o *ordered) frozen(r *journal.Reader) bool {
 	o.t.Helper()
