@@ -82,6 +82,26 @@ type Status struct {
 	Comparison *ComparisonStatus `json:"comparison"`
 }
 
+// Telemetry is what changes of a status by itself, for those who log it.
+type Telemetry struct {
+	Session   string           `json:"session"`
+	At        time.Time        `json:"at"`
+	Mono      journal.Number   `json:"mono_s"`
+	State     string           `json:"state"`
+	Phase     string           `json:"phase"`
+	Step      int              `json:"step"`
+	Spent     journal.Number   `json:"spent"`
+	CostUnit  string           `json:"cost_unit"`
+	Variables []VariableStatus `json:"variables"`
+	Sensors   []SensorStatus   `json:"sensors"`
+}
+
+// Telemetry is the present values.
+func (s *Status) Telemetry() Telemetry {
+	return Telemetry{Session: s.Session, At: s.Ticked.Wall, Mono: s.Ticked.Mono, State: s.State, Phase: s.Phase, Step: s.Step,
+		Spent: s.Spent, CostUnit: s.CostUnit, Variables: s.Variables, Sensors: s.Sensors}
+}
+
 // Instant is a time by both clocks: Wall may jump, Mono is the time since the process's
 // run began.
 type Instant struct {

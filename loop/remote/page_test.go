@@ -97,7 +97,7 @@ func TestPage(t *testing.T) {
 	same(t, "members of a command", firstColumn(tables[1]), members)
 	same(t, "codes", firstColumn(tables[2]), slices.Concat(control.Codes(), Codes()))
 
-	for what, v := range map[string]any{"telemetry": telemetry{}, "event": event{}, "answer": Answer{}, "command": wireCommand{},
+	for what, v := range map[string]any{"telemetry": control.Telemetry{}, "event": event{}, "answer": Answer{}, "command": wireCommand{},
 		"decision": control.DecisionStatus{}, "variables": control.VariableStatus{}, "sensors": control.SensorStatus{}, "recommended": control.RecommendedStatus{},
 		"constraints": control.ConstraintStatus{}, "doses": control.DoseStatus{}, "causes": control.Cause{}} {
 		for _, name := range tags(v) {

@@ -39,20 +39,6 @@ type Presence struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// telemetry is the payload of the telemetry topic.
-type telemetry struct {
-	Session   string                   `json:"session"`
-	At        time.Time                `json:"at"`
-	Mono      journal.Number           `json:"mono_s"`
-	State     string                   `json:"state"`
-	Phase     string                   `json:"phase"`
-	Step      int                      `json:"step"`
-	Spent     journal.Number           `json:"spent"`
-	CostUnit  string                   `json:"cost_unit"`
-	Variables []control.VariableStatus `json:"variables"`
-	Sensors   []control.SensorStatus   `json:"sensors"`
-}
-
 // event is the payload of the event topic: a line of the run's story, or a step.
 type event struct {
 	Session string `json:"session"`
@@ -213,7 +199,5 @@ func (p *publisher) presence(state string) Message {
 
 // telemetry is the present values.
 func (p *publisher) telemetry() Message {
-	s := p.panel.Status()
-	return Message{Topic: p.o.Topics.Telemetry(), Payload: encode(telemetry{Session: s.Session, At: s.Ticked.Wall, Mono: s.Ticked.Mono, State: s.State,
-		Phase: s.Phase, Step: s.Step, Spent: s.Spent, CostUnit: s.CostUnit, Variables: s.Variables, Sensors: s.Sensors})}
+	return Message{Topic: p.o.Topics.Telemetry(), Payload: encode(p.panel.Status().Telemetry())}
 }

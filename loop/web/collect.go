@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -18,6 +19,7 @@ const recentSteps = 10
 // collector turns steps into a document, one after the other.
 type collector struct {
 	d     *Document
+	run   journal.Run
 	rules map[[2]string]int
 	// recent holds the last valid means of each control set.
 	recent [][]float64
@@ -27,7 +29,7 @@ func newCollector(d *Document, run journal.Run) *collector {
 	for _, set := range run.ControlSets {
 		d.Sets = append(d.Sets, SetPart{Variables: set.Variables, Cost: journal.Number(set.Cost), Mean: none, SE: none})
 	}
-	return &collector{d: d, rules: map[[2]string]int{}, recent: make([][]float64, len(run.ControlSets))}
+	return &collector{d: d, run: run, rules: map[[2]string]int{}, recent: make([][]float64, len(run.ControlSets))}
 }
 
 // addStep adds a step.
@@ -84,9 +86,10 @@ func (c *collector) count(set int, s journal.Step) {
 // part is the step as it is shown.
 func (c *collector) part(s journal.Step) StepPart {
 	d, o := &s.Decision, &s.Outcome
-	p := StepPart{N: d.Step, Set: d.ControlSet, Initial: d.Initial, Valid: s.Concluded && o.Valid, Problem: o.Problem,
-		Mean: journal.Number(o.Mean), SD: journal.Number(math.Sqrt(o.Variance)), SE: journal.Number(o.StandardError), Shots: o.Shots,
-		Cost: journal.Number(o.Cost), Spent: journal.Number(o.Spent), TookMS: journal.Number(float64(d.Took) / 1e6), Wall: wallMS(o.At),
+	shown := control.StepOf(c.run, *d, *o)
+	p := StepPart{N: shown.N, Set: d.ControlSet, Initial: d.Initial, Valid: s.Concluded && shown.Valid, Problem: shown.Problem,
+		Mean: shown.Mean, SD: journal.Number(math.Sqrt(float64(shown.Variance))), SE: shown.StandardError, Shots: shown.Shots,
+		Cost: shown.Cost, Spent: shown.Spent, TookMS: shown.DecisionMS, Wall: wallMS(o.At),
 		Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied), X: journal.Numbers(o.X), Clamped: ruleNames(d.Reasons)}
 	if !s.Concluded {
 		p.Problem = "not concluded"

@@ -1,8 +1,14 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
+	"reflect"
+	"strconv"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // What the document says of the run, against the rule that the run was made by.
@@ -39,6 +45,57 @@ func TestCollect(t *testing.T) {
 	if len(d.Events) != 1 || d.Actions["confirmed"] != 30 {
 		t.Errorf("events %+v, actions %v", d.Events, d.Actions)
 	}
+}
+
+// The page says of the run and of its steps what every other way out says, under the names that
+// package control lists.
+func TestPageSaysWhatOthersSay(t *testing.T) {
+	d := labDocument(t, 30)
+	page := members(t, d.Run)
+	for name, want := range members(t, control.RunOf(labRun())) {
+		got := page[name]
+		switch name {
+		case "seed":
+			want = strconv.FormatUint(labRun().Seed, 10)
+		case "objective":
+			got = map[string]any{"name": got, "unit": page["unit"]}
+		case "variables":
+			for i, v := range got.([]any) {
+				v := v.(map[string]any)
+				got.([]any)[i] = map[string]any{"name": v["name"], "unit": v["unit"]}
+			}
+		case "control_sets": // Document.Sets
+			want = nil
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %v on the page, %v elsewhere", name, got, want)
+		}
+	}
+	as := map[string]string{"n": "n", "mean": "mean", "se": "standard_error", "shots": "shots", "cost": "cost", "spent": "spent", "took_ms": "decision_ms", "valid": "valid"}
+	for i, s := range d.Steps {
+		decided, o := labStep(i + 1)
+		page, line := members(t, s), members(t, control.StepOf(labRun(), decided, o))
+		for name, other := range as {
+			if got, want := page[name], line[other]; got != want {
+				t.Errorf("step %d: %s is %v on the page, %s is %v elsewhere", s.N, name, got, other, want)
+			}
+		}
+	}
+}
+
+// members are those of v as JSON.
+func members(t *testing.T, v any) (out map[string]any) {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // However long a run is, what is shown stays bounded: the newest steps all, the others

@@ -56,25 +56,25 @@ type FigurePart struct {
 	SVG   string `json:"svg"`
 }
 
-// RunPart describes the run.
+// RunPart is the run as the page shows it: what every other way out says of it, with its limits,
+// its stop conditions and its configuration. Four members have a form of the page's own, and hide
+// those of the same name below them.
 type RunPart struct {
-	ID        string           `json:"id"`
-	Name      string           `json:"name"`
-	Site      string           `json:"site"`
-	Mode      string           `json:"mode"`
-	Policy    string           `json:"policy"`
-	Version   string           `json:"version"`
-	Seed      string           `json:"seed"`
-	Start     string           `json:"start"`
-	Objective string           `json:"objective"`
-	Unit      string           `json:"unit"`
-	Minimize  bool             `json:"minimize"`
-	CostUnit  string           `json:"cost_unit"`
-	Variables []VariablePart   `json:"variables"`
-	Sensors   []journal.Column `json:"sensors"`
-	Sessions  int              `json:"sessions"`
-	Finished  bool             `json:"finished"`
-	Reason    string           `json:"reason"`
+	control.Run
+	// Seed is text: JavaScript's numbers are exact up to 2^53.
+	Seed string `json:"seed"`
+	// Objective is a name, Unit its unit.
+	Objective string         `json:"objective"`
+	Unit      string         `json:"unit"`
+	Variables []VariablePart `json:"variables"`
+	// ControlSets are left out: Document.Sets has them.
+	ControlSets *struct{} `json:"control_sets,omitempty"`
+
+	Version  string `json:"version"`
+	Start    string `json:"start"`
+	Sessions int    `json:"sessions"`
+	Finished bool   `json:"finished"`
+	Reason   string `json:"reason"`
 	// Endings says in words what each reason to end means.
 	Endings map[string]string `json:"endings"`
 	// Risk is alpha of the mean-variance objective, in 1/Unit; 0: none.
@@ -302,9 +302,8 @@ func (d *Document) last() int {
 // describe is the head of the document.
 func describe(run journal.Run, status journal.Status, s Source) RunPart {
 	o := &s.Options
-	p := RunPart{ID: run.ID, Name: run.Name, Site: run.Site, Mode: run.Mode, Policy: run.Policy, Version: run.Version,
-		Seed: uintText(run.Seed), Start: run.Start.Wall.UTC().Format("2006-01-02 15:04:05 UTC"), Objective: run.Objective.Name,
-		Unit: run.Objective.Unit, Minimize: run.Minimize, CostUnit: run.CostUnit, Sensors: run.Sensors, Sessions: status.Sessions,
+	p := RunPart{Run: control.RunOf(run), Version: run.Version, Seed: uintText(run.Seed), Start: run.Start.Wall.UTC().Format("2006-01-02 15:04:05 UTC"),
+		Objective: run.Objective.Name, Unit: run.Objective.Unit, Sessions: status.Sessions,
 		Finished: status.Finished, Reason: status.Reason, Endings: control.Endings(), Risk: journal.Number(s.Risk), StopCost: none, StopSeconds: none,
 		Constraints: []ConstraintPart{}, ConfigFile: run.ConfigFile, ConfigText: string(run.ConfigText), ConfigHash: hashOf(run.ConfigText)}
 	for i, v := range run.Variables {

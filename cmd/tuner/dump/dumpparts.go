@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/cmd/tuner/describe"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
 )
@@ -30,7 +31,7 @@ type dumpCounts struct {
 // dumpStep is a step: its decision and what came of it.
 type dumpStep struct {
 	Decision export.DecisionLine `json:"decision"`
-	Outcome  export.StepLine     `json:"outcome"`
+	Outcome  control.Step        `json:"outcome"`
 }
 
 // describe collects what does not change while the run goes on.
@@ -93,7 +94,7 @@ func (d *Collector) story() {
 		if s.Concluded && !s.Outcome.Valid {
 			doc.Counts.Invalid[s.Outcome.Problem]++
 		}
-		doc.Steps = newest(append(doc.Steps, dumpStep{export.NewDecisionLine(s), export.NewStepLine(r.Run(), s.Decision, s.Outcome).Marked(struck)}), d.Last)
+		doc.Steps = newest(append(doc.Steps, dumpStep{export.NewDecisionLine(s), control.StepOf(r.Run(), s.Decision, s.Outcome).Marked(struck)}), d.Last)
 	}
 	for e, err := range r.Events() {
 		if err != nil {

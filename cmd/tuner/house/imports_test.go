@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	// The record of a run, and what lies beside it on the disk.
 	"loop/journal/controlstate": {"loop/journal/disk", "safety"},
 	"loop/journal/disk":         {},
-	"loop/journal/export":       {"loop/journal"},
+	"loop/journal/export":       {"loop/control", "loop/journal"},
 	"loop/journal/schema":       {},
 
 	"loop/benchmarks/experiment": {"loop/policy"},
@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"cmd/tuner/ask":      {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/session", "cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers", "drivers/mqtt", "loop", "loop/control", "loop/journal", "loop/local", "loop/plan", "loop/remote", "loop/web"},
 	"cmd/tuner/bench":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/show", "configs", "loop/benchmarks", "loop/benchmarks/experiment"},
 	"cmd/tuner/describe": {"cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers/mqtt", "loop/journal", "loop/plan", "loop/policy", "loop/remote", "safety"},
-	"cmd/tuner/dump":     {"cmd/tuner/describe", "cmd/tuner/host", "cmd/tuner/setup", "configs", "loop/journal", "loop/journal/disk", "loop/journal/export"},
+	"cmd/tuner/dump":     {"cmd/tuner/describe", "cmd/tuner/host", "cmd/tuner/setup", "configs", "loop/control", "loop/journal", "loop/journal/disk", "loop/journal/export"},
 	"cmd/tuner/examine":  {"cmd/tuner/describe", "cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/outcome", "cmd/tuner/setup", "cmd/tuner/show", "drivers", "drivers/serial/port", "loop", "loop/journal", "loop/plan", "loop/policy"},
 	"cmd/tuner/fault":    {"configs", "drivers", "loop", "loop/guard", "loop/journal/disk", "loop/plan", "loop/remote"},
 	"cmd/tuner/host":     {"cmd/tuner/fault", "cmd/tuner/show", "loop/guard", "loop/local"},

@@ -54,47 +54,44 @@ func reportHead(w *setup.Setup, b io.Writer, f Finale) {
 
 // reportFound describes the recommendation against the starting setting.
 func reportFound(w *setup.Setup, b io.Writer, f Finale) {
-	r := &f.Result
-	if !r.HasFound {
+	if !f.Result.HasFound {
 		fmt.Fprintln(b, "\nno recommendation: no step gave valid data")
 		return
 	}
 	o := &w.Options.Objective
-	found := &r.Found
+	found := &f.Line
 	fmt.Fprintln(b, "\nrecommended setting, the best by the model's pessimistic bound:")
-	parts := control.SettingOf(&w.Options, found.X, found.Left)
-	writeSetting(b, parts)
-	fmt.Fprintf(b, "\n%s there: %s expected", o.Name, show.Quantity(found.Mean, o.Unit))
-	if !math.IsNaN(found.NoiseSD) {
-		fmt.Fprintf(b, ", one shot scatters by %s (sd, by the model)", show.Quantity(found.NoiseSD, o.Unit))
+	writeSetting(b, found.Variables)
+	fmt.Fprintf(b, "\n%s there: %s expected", o.Name, show.Quantity(float64(found.Mean), o.Unit))
+	if found.NoiseSD.Known() {
+		fmt.Fprintf(b, ", one shot scatters by %s (sd, by the model)", show.Quantity(float64(found.NoiseSD), o.Unit))
 	}
 	fmt.Fprintln(b)
-	fmt.Fprintf(b, "%s: %s\n", pessimisticWords(w), show.Quantity(found.LowerBound, boundUnit(w)))
-	if again := control.TryLine(w.Config.Name, parts); again != "" {
-		fmt.Fprintf(b, "to measure it again while it runs: %s\n", again)
+	fmt.Fprintf(b, "%s: %s\n", pessimisticWords(w), show.Quantity(float64(found.LowerBound), boundUnit(w)))
+	if found.Try != "" {
+		fmt.Fprintf(b, "to measure it again while it runs: %s\n", found.Try)
 	}
-	reportConstraints(w, b, r)
+	if found.Constraints != nil {
+		reportConstraints(b, found.Constraints)
+	}
 	reportStart(w, b, f)
-	reportVerification(w, b, r)
+	reportVerification(w, b, found)
 }
 
 // reportConstraints says how the constraints were kept, and will be.
-func reportConstraints(w *setup.Setup, b io.Writer, r *loop.Result) {
-	if len(w.Spec.Constraints) == 0 {
-		return
-	}
+func reportConstraints(b io.Writer, c *control.ResultConstraints) {
 	broken := "no step broke a constraint"
-	if r.Broken > 0 {
-		broken = show.Count(r.Broken, "step") + " broke a constraint"
+	if c.Broken > 0 {
+		broken = show.Count(c.Broken, "step") + " broke a constraint"
 	}
-	switch found := &r.Found; {
-	case math.IsNaN(found.Feasibility):
+	switch p := float64(c.Probability); {
+	case math.IsNaN(p):
 		fmt.Fprintln(b, "constraints: a sensor gave too few readings to learn from, so nothing is known of them")
-	case found.Feasible:
-		fmt.Fprintf(b, "constraints: kept there with a probability of %.3g or more; %s\n", min(math.Floor(1000*found.Feasibility)/1000, 0.999), broken)
+	case c.Feasible:
+		fmt.Fprintf(b, "constraints: kept there with a probability of %.3g or more; %s\n", min(math.Floor(1000*p)/1000, 0.999), broken)
 	default:
 		fmt.Fprintf(b, "constraints: NOT known to be kept there (probability %.2g): no setting that was tried is, and this one comes nearest; %s\n",
-			found.Feasibility, broken)
+			p, broken)
 	}
 }
 
@@ -282,6 +279,8 @@ func nextCommand(w *setup.Setup, f Finale, journalPath string) string {
 // Finale is what a session ends with.
 type Finale struct {
 	Result loop.Result
+	// Line is the same as it is recorded and printed.
+	Line control.Result
 	// Err is what ended the run, nil at a stop condition.
 	Err   error
 	Truth *truth

@@ -6,13 +6,13 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
 // reportVerification tells how sure the improvement is.
-func reportVerification(w *setup.Setup, b io.Writer, r *loop.Result) {
-	v := r.Verification
+func reportVerification(w *setup.Setup, b io.Writer, r *control.Result) {
+	v := r.Verified
 	switch {
 	case w.Options.Mode == plan.Shadow:
 		return
@@ -23,14 +23,14 @@ func reportVerification(w *setup.Setup, b io.Writer, r *loop.Result) {
 		return
 	}
 	o := &w.Options.Objective
-	fmt.Fprintf(b, "verified: %s\n", v.Summary(o.Unit))
+	fmt.Fprintf(b, "verified: %s\n", v.Words)
 	if v.Pairs == 0 {
 		return
 	}
 	fmt.Fprintf(b, "  measured in turn: %s recommended, %s at the start\n",
 		show.Quantity(float64(v.Recommended.Mean), o.Unit), show.Quantity(float64(v.Start.Mean), o.Unit))
 	if v.SD != nil {
-		fmt.Fprintf(b, "  %s\n", steadiness(v, o.Unit))
+		fmt.Fprintf(b, "  %s\n", steadiness(v.Verification, o.Unit))
 	}
 	cost := ""
 	if v.Spent > 0 {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labtuner/tuner/cmd/tuner/outcome"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
@@ -127,7 +126,7 @@ func (g *growth) far() plan.Far {
 	for _, c := range g.past.Charges {
 		f.Spent = f.Spent.Plus(c.Cost)
 	}
-	var found outcome.Line
+	var found control.Result
 	if json.Unmarshal(g.ended.Document, &found) == nil && len(found.Recommended) > 0 {
 		f.Bound, f.Bounded = float64(found.LowerBound), found.Constraints == nil || found.Constraints.Feasible
 	}

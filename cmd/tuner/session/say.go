@@ -12,7 +12,6 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
@@ -26,7 +25,7 @@ func (s *session) watch() control.Watch {
 			if s.box == nil {
 				return
 			}
-			line, err := show.EncodeLine(export.NewStepLine(s.run, d, o))
+			line, err := show.EncodeLine(control.StepOf(s.run, d, o))
 			if err != nil {
 				s.tell.Say("tuner: warning: step %d cannot be printed: %v", d.Step, err)
 				return

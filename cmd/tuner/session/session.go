@@ -140,7 +140,8 @@ func (s *session) play(ctx context.Context) error {
 	if s.plant != nil && s.Setup.Options.Mode == plan.Simulate {
 		f.Truth, truthErr = outcome.AskPlant(s.Setup, s.plant, f.Result)
 	}
-	line, lineErr := show.EncodeLine(outcome.NewLine(s.Setup, f.Result, f.Truth, f.Err))
+	f.Line = outcome.NewLine(s.Setup, f.Result, f.Truth, f.Err)
+	line, lineErr := show.EncodeLine(f.Line)
 	closeErr := errors.Join(doors.stop(), s.closeJournal(f.Result, line))
 	s.heralds.close()
 	s.tell.Close()

@@ -85,3 +85,11 @@ func (c cell) text() string {
 	}
 	return c.words
 }
+
+// at gives element i, NaN where a step has none.
+func at(x []float64, i int) float64 {
+	if i >= len(x) {
+		return math.NaN()
+	}
+	return x[i]
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -97,7 +98,7 @@ func stepColumns(run journal.Run) []column[exported] {
 	columns := []column[exported]{
 		{"n", "1", "the step's number, from 1", func(e exported) cell { return whole(e.Decision.Step) }},
 		{"control_set", "", "the variables that the step controlled, joined by +", func(e exported) cell {
-			return text(strings.Join(controlled(run, e.Decision), "+"))
+			return text(strings.Join(control.Controlled(run, e.Decision), "+"))
 		}},
 	}
 	for _, group := range []struct {
@@ -122,7 +123,7 @@ func stepColumns(run journal.Run) []column[exported] {
 		column[exported]{"spent", run.CostUnit, "cost of the run up to and with this step", func(e exported) cell { return number(e.Outcome.Spent) }},
 		column[exported]{"valid", "", "false where the step failed", func(e exported) cell { return truth(e.Outcome.Valid) }},
 		column[exported]{"clamped", "", "the variables that a safety rule changed, joined by +", func(e exported) cell {
-			return text(strings.Join(clamped(run, e.Decision), "+"))
+			return text(strings.Join(control.Clamped(run, e.Decision), "+"))
 		}},
 		column[exported]{"decision_ms", "ms", "how long the decision took", func(e exported) cell { return number(float64(e.Decision.Took) / 1e6) }},
 		column[exported]{"work", "1", "work units that the decision used", func(e exported) cell { return whole(e.Decision.Work) }},

@@ -3,5 +3,5 @@
 // event model. Write makes any of them from a journal.Reader and ends with a check of the whole
 // journal, so what it wrote without an error is all there is.
 //
-// StepLine is a step as one line of JSON; the command's --json prints the same.
+// A step is a line of JSON as [control.Step] has it; the command's --json prints the same.
 package export

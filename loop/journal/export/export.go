@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -17,7 +18,7 @@ type Format string
 const (
 	// CSV has one row per step under a header; WriteUnits describes its columns.
 	CSV Format = "csv"
-	// JSONL has a StepLine per step, then the run's result as it was printed, or
+	// JSONL has a [control.Step] per step, then the run's result as it was printed, or
 	// an UnfinishedLine.
 	JSONL Format = "jsonl"
 	// JSONLAll has everything that the journal holds, a line for each record.
@@ -97,7 +98,7 @@ func exportJSONL(w io.Writer, r *journal.Reader) error {
 		if !s.Concluded {
 			end.OpenStep = &s.Decision.Step
 		}
-		if err := lines.Encode(NewStepLine(run, s.Decision, s.Outcome).Marked(struck)); err != nil {
+		if err := lines.Encode(control.StepOf(run, s.Decision, s.Outcome).Marked(struck)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -133,7 +134,7 @@ func (a *allWriter) steps(end *UnfinishedLine) error {
 		for _, shot := range shots {
 			a.shot(shot, s.Session)
 		}
-		a.put(NewStepLine(a.run, d, s.Outcome).Marked(struck))
+		a.put(control.StepOf(a.run, d, s.Outcome).Marked(struck))
 		if end.Steps++; !s.Concluded {
 			end.OpenStep = &s.Decision.Step
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
@@ -171,11 +172,11 @@ func TestSquared(t *testing.T) {
 
 // The line has exactly the keys that the command promises, null for what is no
 // number, and comes back from JSON as it was.
-func TestStepLine(t *testing.T) {
+func TestStepAsLine(t *testing.T) {
 	d := journaltest.DemoDecision(6, journal.Stamp{})
 	d.ControlSet = 0
 	d.Requested[1], d.Took = math.Copysign(0, -1), 1800*time.Microsecond
-	line, err := json.Marshal(NewStepLine(journaltest.DemoRun(), d, journal.Outcome{Step: 6, X: []float64{0.1, journaltest.NaN}, Mean: math.Inf(-1),
+	line, err := json.Marshal(control.StepOf(journaltest.DemoRun(), d, journal.Outcome{Step: 6, X: []float64{0.1, journaltest.NaN}, Mean: math.Inf(-1),
 		Variance: journaltest.NaN, StandardError: journaltest.NaN, Shots: 1, Cost: 0.1, Spent: 1e21, Valid: true}))
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +187,7 @@ func TestStepLine(t *testing.T) {
 	if string(line) != want {
 		t.Errorf("\n got %s\nwant %s", line, want)
 	}
-	var back StepLine
+	var back control.Step
 	if err := json.Unmarshal(line, &back); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,7 @@ func TestStepLine(t *testing.T) {
 		t.Errorf("null was read as %v", back.Variance)
 	}
 	// A decision that does not fit the run makes an empty line, not a panic.
-	line, err = json.Marshal(NewStepLine(journaltest.DemoRun(), journal.Decision{Step: 1, ControlSet: 9}, journal.Outcome{}))
+	line, err = json.Marshal(control.StepOf(journaltest.DemoRun(), journal.Decision{Step: 1, ControlSet: 9}, journal.Outcome{}))
 	if err != nil || !strings.Contains(string(line), `"control_set":[],"requested":{},"applied":{},"x":{"current":null,"temperature":null}`) {
 		t.Errorf("got %s %v", line, err)
 	}

@@ -4,40 +4,31 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// The lines of a whole export, beside StepLine and UnfinishedLine; a dump has them, too. Each
+// The lines of a whole export, beside [control.Step]; a dump has them, too. Each
 // has its type. Numbers are in the units that the run line gives; null is no data.
 
 // RunLine describes a run.
 type RunLine struct {
-	Type        string           `json:"type"` // run
-	ID          string           `json:"id"`
-	Name        string           `json:"name"`
-	Site        string           `json:"site"`
-	Mode        string           `json:"mode"`
-	Policy      string           `json:"policy"`
-	Seed        uint64           `json:"seed"`
-	Objective   ColumnLine       `json:"objective"`
-	Minimize    bool             `json:"minimize"`
-	CostUnit    string           `json:"cost_unit"`
-	Variables   []ColumnLine     `json:"variables"`
-	Sensors     []ColumnLine     `json:"sensors"`
-	ControlSets []ControlSetLine `json:"control_sets"`
-	Schema      int              `json:"schema"`
+	Type string `json:"type"` // run
+	control.Run
+	Schema int `json:"schema"`
 }
 
-// ColumnLine names a scalar with its unit.
-type ColumnLine struct {
-	Name string `json:"name"`
-	Unit string `json:"unit"`
-}
-
-// ControlSetLine is a control set with the cost of a step.
-type ControlSetLine struct {
-	Variables []string       `json:"variables"`
-	Cost      journal.Number `json:"cost"`
+// UnfinishedLine stands where the result would, in the export of a run that has
+// none yet.
+type UnfinishedLine struct {
+	// Type is "unfinished".
+	Type string `json:"type"`
+	// Steps counts the step lines before this one; OpenStep is the step that has no
+	// outcome yet, null if there is none.
+	Steps    int  `json:"steps"`
+	OpenStep *int `json:"open_step"`
+	// Message says so in words.
+	Message string `json:"message"`
 }
 
 // When is when something was: the session, seconds of its monotonic clock, and the wall clock's
@@ -56,7 +47,7 @@ func newWhen(session int, at journal.Stamp) When {
 	return l
 }
 
-// DecisionLine is what a StepLine leaves out of a decision.
+// DecisionLine is what a [control.Step] leaves out of a decision.
 type DecisionLine struct {
 	Type    string          `json:"type"` // decision
 	N       int             `json:"n"`
@@ -123,20 +114,7 @@ type EventLine struct {
 
 // NewRunLine makes the line of a journal's run.
 func NewRunLine(r *journal.Reader) RunLine {
-	run := r.Run()
-	line := RunLine{Type: "run", ID: run.ID, Name: run.Name, Site: run.Site, Mode: run.Mode, Policy: run.Policy, Seed: run.Seed,
-		Objective: ColumnLine(run.Objective), Minimize: run.Minimize, CostUnit: run.CostUnit, Schema: r.Version(),
-		Variables: []ColumnLine{}, Sensors: []ColumnLine{}, ControlSets: []ControlSetLine{}}
-	for _, c := range run.Variables {
-		line.Variables = append(line.Variables, ColumnLine(c))
-	}
-	for _, c := range run.Sensors {
-		line.Sensors = append(line.Sensors, ColumnLine(c))
-	}
-	for _, c := range run.ControlSets {
-		line.ControlSets = append(line.ControlSets, ControlSetLine{c.Variables, journal.Number(c.Cost)})
-	}
-	return line
+	return RunLine{Type: "run", Run: control.RunOf(r.Run()), Schema: r.Version()}
 }
 
 // NewSessionLine makes the line of a session.

@@ -28,8 +28,8 @@ func (ishigami) Predict(_ int, x [][]float64) ([]control.PictureEstimate, error)
 
 // run is a run of the Ishigami function over three variables and two control sets.
 func run(minimize bool) Source {
-	d := &web.Document{Run: web.RunPart{Name: "ishigami", Objective: "signal", Unit: "mV", CostUnit: "EUR", Minimize: minimize,
-		Sensors: []journal.Column{{Name: "signal", Unit: "mV"}, {Name: "temperature", Unit: "degC"}}, Constraints: []web.ConstraintPart{{Sensor: 1, Low: journal.Number(math.NaN()), High: 40}}}}
+	d := &web.Document{Run: web.RunPart{Run: control.Run{Name: "ishigami", CostUnit: "EUR", Minimize: minimize,
+		Sensors: []control.Scalar{{Name: "signal", Unit: "mV"}, {Name: "temperature", Unit: "degC"}}}, Objective: "signal", Unit: "mV", Constraints: []web.ConstraintPart{{Sensor: 1, Low: journal.Number(math.NaN()), High: 40}}}}
 	for _, name := range []string{"a", "b", "c"} {
 		d.Run.Variables = append(d.Run.Variables, web.VariablePart{Name: name, Unit: "rad", Low: -math.Pi, High: math.Pi, Start: 0, Actuated: true})
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/scripts/testsize"
@@ -335,7 +335,7 @@ func (c *campaign) checkSteps(r *journal.Reader) (last int) {
 			continue
 		}
 		seen++
-		line, err := show.EncodeLine(export.NewStepLine(r.Run(), s.Decision, s.Outcome))
+		line, err := show.EncodeLine(control.StepOf(r.Run(), s.Decision, s.Outcome))
 		if got := strings.TrimSpace(string(line)); err != nil || got != want || !s.Concluded {
 			c.t.Errorf("step %d was acknowledged as\n%s\nand is recorded as\n%s, %v", last, want, got, err)
 		}

@@ -16,9 +16,9 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
-	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
 
@@ -119,7 +119,7 @@ func (r *lostRun) holds(name string) int {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		line, err := show.EncodeLine(export.NewStepLine(j.Run(), s.Decision, s.Outcome))
+		line, err := show.EncodeLine(control.StepOf(j.Run(), s.Decision, s.Outcome))
 		if err != nil {
 			r.t.Fatal(err)
 		}

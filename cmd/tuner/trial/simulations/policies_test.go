@@ -12,9 +12,9 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/commands"
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
-	"github.com/labtuner/tuner/cmd/tuner/outcome"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
@@ -105,7 +105,7 @@ func ofKind(kind string) smallLaser {
 }
 
 // simulateText checks and simulates a file, and returns the last line's result.
-func simulateText(t *testing.T, text string) outcome.Line {
+func simulateText(t *testing.T, text string) control.Result {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "it.toml")
@@ -117,7 +117,7 @@ func simulateText(t *testing.T, text string) outcome.Line {
 		t.Fatalf("simulate ends with code %d: %s\n%s", code, errOut, text)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	var r outcome.Line
+	var r control.Result
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func simulateText(t *testing.T, text string) outcome.Line {
 }
 
 // usable wants a result after all steps with a recommendation inside the ranges.
-func (f smallLaser) usable(t *testing.T, r outcome.Line) {
+func (f smallLaser) usable(t *testing.T, r control.Result) {
 	t.Helper()
 	if r.Steps != f.steps || r.Reason != "steps" || len(r.Recommended) == 0 {
 		t.Errorf("%d steps of %d, reason %q, recommended %v", r.Steps, f.steps, r.Reason, r.Recommended)

@@ -1,4 +1,4 @@
-package export
+package control
 
 import (
 	"math"
@@ -7,10 +7,10 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// StepLine is a step as one line of JSON, for the command's --json and for the
-// export alike. Values are in the units of the run's variables, objective and
-// cost, which WriteUnits gives; null is no data.
-type StepLine struct {
+// Step is a decided and concluded step, wherever it is shown: as it stands it is a line of the
+// command's --json, of the export and of the dump. Values are in the units that [Run] gives; null
+// is no data.
+type Step struct {
 	// Type is "step", or "verify" where the step re-measured the recommended or the
 	// starting setting.
 	Type string `json:"type"`
@@ -53,50 +53,50 @@ type StepLine struct {
 	Pair int          `json:"pair,omitempty"`
 }
 
-// Marked is the line with whether the step is struck.
-func (l StepLine) Marked(struck map[int]journal.Struck) StepLine {
-	if by, ok := struck[l.N]; ok {
-		l.Struck = by.String()
+// Marked is the step with whether it is struck.
+func (s Step) Marked(struck map[int]journal.Struck) Step {
+	if by, ok := struck[s.N]; ok {
+		s.Struck = by.String()
 	}
-	return l
+	return s
 }
 
-// NewStepLine makes the line of a step of run.
-func NewStepLine(run journal.Run, d journal.Decision, o journal.Outcome) StepLine {
-	l := StepLine{
-		Type: "step", N: d.Step, ControlSet: controlled(run, d),
+// StepOf is a recorded step of run as it is shown.
+func StepOf(run journal.Run, d journal.Decision, o journal.Outcome) Step {
+	s := Step{
+		Type: "step", N: d.Step, ControlSet: Controlled(run, d),
 		Requested: map[string]journal.Number{}, Applied: map[string]journal.Number{}, X: map[string]journal.Number{},
 		Mean: journal.Number(o.Mean), Variance: journal.Number(o.Variance), StandardError: journal.Number(o.StandardError), Shots: o.Shots,
-		Cost: journal.Number(o.Cost), Spent: journal.Number(o.Spent), Valid: o.Valid, Clamped: clamped(run, d),
+		Cost: journal.Number(o.Cost), Spent: journal.Number(o.Spent), Valid: o.Valid, Clamped: Clamped(run, d),
 		DecisionMS: journal.Number(float64(d.Took) / 1e6), Problem: o.Problem,
 		Side: d.Compared.Side, Pair: d.Compared.Pair,
 	}
 	if d.Compared.Comparison > 0 {
-		l.Type = "verify"
+		s.Type = "verify"
 	}
 	if by, ok := d.Person(); ok {
-		l.By = by.Origin
+		s.By = by.Origin
 	}
 	for i, v := range run.Variables {
-		l.X[v.Name] = journal.Number(at(o.X, i))
-		if slices.Contains(l.ControlSet, v.Name) {
-			l.Requested[v.Name] = journal.Number(at(d.Requested, i))
-			l.Applied[v.Name] = journal.Number(at(d.Applied, i))
+		s.X[v.Name] = journal.Number(at(o.X, i))
+		if slices.Contains(s.ControlSet, v.Name) {
+			s.Requested[v.Name] = journal.Number(at(d.Requested, i))
+			s.Applied[v.Name] = journal.Number(at(d.Applied, i))
 		}
 	}
-	return l
+	return s
 }
 
-// controlled names the variables of the decision's control set.
-func controlled(run journal.Run, d journal.Decision) []string {
+// Controlled names the variables of the decision's control set.
+func Controlled(run journal.Run, d journal.Decision) []string {
 	if d.ControlSet < 0 || d.ControlSet >= len(run.ControlSets) {
 		return []string{}
 	}
 	return append([]string{}, run.ControlSets[d.ControlSet].Variables...)
 }
 
-// clamped names the variables that a rule touched, in the run's order.
-func clamped(run journal.Run, d journal.Decision) []string {
+// Clamped names the variables that a rule touched, in the run's order.
+func Clamped(run journal.Run, d journal.Decision) []string {
 	touched := map[string]bool{}
 	for _, r := range d.Reasons {
 		touched[r.Variable] = true
@@ -116,17 +116,4 @@ func at(x []float64, i int) float64 {
 		return math.NaN()
 	}
 	return x[i]
-}
-
-// UnfinishedLine stands where the result would, in the export of a run that has
-// none yet.
-type UnfinishedLine struct {
-	// Type is "unfinished".
-	Type string `json:"type"`
-	// Steps counts the step lines before this one; OpenStep is the step that has no
-	// outcome yet, null if there is none.
-	Steps    int  `json:"steps"`
-	OpenStep *int `json:"open_step"`
-	// Message says so in words.
-	Message string `json:"message"`
 }
