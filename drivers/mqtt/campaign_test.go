@@ -43,12 +43,12 @@ func TestOutageCampaign(t *testing.T) {
 	t.Logf("%d outages, seed %d", *outages, *seed)
 	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
 		began := time.Now()
-		c := &campaign{t: t, virtual: v, rng: rand.New(rand.NewPCG(*seed, 2)), writes: map[int]*written{}}
+		c := &campaign{t: t, virtual: v, lines: lines{broker: v}, rng: rand.New(rand.NewPCG(*seed, 2)), writes: map[int]*written{}}
 		end := c.begin(o)
 		for i := 0; i < *outages && !t.Failed(); i++ {
 			c.work(time.Duration(c.rng.Int64N(int64(30 * time.Second))))
 			kind := outage(c.rng.IntN(int(outageKinds)))
-			heal := c.strike(kind)
+			heal := c.lines.strike(kind)
 			c.suffer(time.Duration(c.rng.Int64N(int64(45 * time.Second))))
 			heal()
 			c.recover(kind)
@@ -119,21 +119,21 @@ func (i instrument) Write(ctx context.Context, s drivers.Setpoints) (drivers.Rea
 	return drivers.Reading{At: time.Now()}, nil
 }
 
-// lines are the connections of both sides, to be disturbed.
+// lines are the connections of both sides to a broker in memory, to be disturbed.
 type lines struct {
+	broker        *broker.Virtual
 	mu            sync.Mutex
 	hanging       bool
 	device, plant *blackHole
 	waiting       []net.Conn // the far ends of those that are never answered
 }
 
-// dialler gives one side's dialler.
-func (c *campaign) dialler(which **blackHole) func(context.Context, *url.URL) (net.Conn, error) {
+// dialler gives the dialler of the device's side or of the plant's.
+func (l *lines) dialler(which **blackHole) func(context.Context, *url.URL) (net.Conn, error) {
 	return func(ctx context.Context, u *url.URL) (net.Conn, error) {
-		l := &c.lines
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		conn, err := c.virtual.Dial(ctx, u)
+		conn, err := l.broker.Dial(ctx, u)
 		if l.hanging {
 			near, far := net.Pipe()
 			l.waiting = append(l.waiting, far)
@@ -156,11 +156,11 @@ func (c *campaign) begin(o Options) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	serving := o
-	serving.Dial = c.dialler(&c.lines.plant)
+	serving.Dial = c.lines.dialler(&c.lines.plant)
 	go func() {
 		ended <- Serve(ctx, Plant{Options: serving, Channels: set, Device: instrument{&doser{}, c}, Period: 7 * time.Second, Env: env})
 	}()
-	o.Dial = c.dialler(&c.lines.device)
+	o.Dial = c.lines.dialler(&c.lines.device)
 	c.device, _ = newDevice(c.t, o, append(set, ChannelOptions{Channel: "n", Read: &ReadTopic{Topic: "lab/n"}})...)
 	c.device.Listen(func(r drivers.Reading) {
 		if n, there := r.Values["n"]; there {
@@ -183,14 +183,13 @@ func (c *campaign) begin(o Options) (end func()) {
 }
 
 // strike begins an outage, and gives the function that ends it.
-func (c *campaign) strike(kind outage) (heal func()) {
-	l := &c.lines
+func (l *lines) strike(kind outage) (heal func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch kind {
 	case cut, hang:
 		l.hanging = kind == hang
-		c.virtual.Cut()
+		l.broker.Cut()
 		return func() {
 			l.mu.Lock()
 			l.hanging = false
@@ -199,7 +198,7 @@ func (c *campaign) strike(kind outage) (heal func()) {
 			}
 			l.waiting = nil
 			l.mu.Unlock()
-			c.virtual.Restore()
+			l.broker.Restore()
 		}
 	}
 	var holes []*blackHole
