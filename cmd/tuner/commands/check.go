@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 )
 
@@ -40,7 +42,10 @@ With --effective every key is printed with its value and where that comes from.`
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := loadToCheck(cmd.Context(), args[0], e, probe)
+			tell := show.NewNarrator(e.Stderr, show.Style{Level: e.Level})
+			defer tell.Close()
+			w, done, err := loadToCheck(cmd.Context(), args[0], e, probe, show.NewLog(tell))
+			defer done()
 			if asks, left := errors.AsType[*setup.Unasked](err); left {
 				return describe.Unasked(asks, e.Stdout, asJSON)
 			}
@@ -60,7 +65,7 @@ With --effective every key is printed with its value and where that comes from.`
 			var readings []describe.Probed
 			var probeErr error
 			if probe {
-				readings, probeErr = examine.Instrument(cmd.Context(), w, e)
+				readings, probeErr = examine.Instrument(cmd.Context(), w, e, show.NewLog(tell))
 			}
 			told := describe.NewCheck(w, readings, &timed, effective)
 			if asJSON {
@@ -83,12 +88,14 @@ With --effective every key is printed with its value and where that comes from.`
 	return cmd
 }
 
-// loadToCheck loads a file; devices are asked what they are only where they may be opened.
-func loadToCheck(ctx context.Context, path string, e *host.Env, probe bool) (*setup.Setup, error) {
+// loadToCheck loads a file; devices are asked what they are only where they may be opened, and stay
+// open until they are read. done closes what is left of them.
+func loadToCheck(ctx context.Context, path string, e *host.Env, probe bool, log *slog.Logger) (w *setup.Setup, done func() error, err error) {
 	if probe {
-		return setup.LoadAsked(ctx, path, e, nil)
+		return setup.LoadProbed(ctx, path, e, log)
 	}
-	return setup.LoadUnasked(path, e)
+	w, err = setup.LoadUnasked(path, e)
+	return w, func() error { return nil }, err
 }
 
 // problemsJSON prints a file's problems as one document.

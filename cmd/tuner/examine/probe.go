@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math"
 	"slices"
@@ -36,11 +37,9 @@ type wanted struct {
 }
 
 // Instrument opens the devices, reads every sensor and variable once and closes them.
-// It writes nothing. The error wraps what kept a device from answering; what the
+// It writes nothing; the devices speak to log. The error wraps what kept a device from answering; what the
 // other devices gave is returned all the same.
-func Instrument(ctx context.Context, w *setup.Setup, e *host.Env) ([]describe.Probed, error) {
-	tell := show.NewNarrator(e.Stderr, show.Style{Level: e.Level})
-	defer tell.Close()
+func Instrument(ctx context.Context, w *setup.Setup, e *host.Env, log *slog.Logger) ([]describe.Probed, error) {
 	var all []wanted
 	for _, v := range w.Options.Variables {
 		all = append(all, wanted{v.Name, v.Unit, v.Channel, math.Inf(-1), math.Inf(1)})
@@ -52,7 +51,7 @@ func Instrument(ctx context.Context, w *setup.Setup, e *host.Env) ([]describe.Pr
 	var errs []error
 	for i, d := range w.Devices {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
-		env := drivers.Env{Clock: loop.RealClock{}, Log: show.NewLog(tell).With("device", d.Name), ReadOnly: true}
+		env := drivers.Env{Clock: loop.RealClock{}, Log: log.With("device", d.Name), ReadOnly: true}
 		rows, err := probeDevice(ctx, e, d, mine, env)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.Name, err))

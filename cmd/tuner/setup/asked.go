@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 	"slices"
@@ -24,6 +25,64 @@ const askTime = 15 * time.Second
 // before, nil where there is none: what the devices said then holds, so that a run goes on as
 // it began; where a device takes less by now, the run is refused when it is opened.
 func LoadAsked(ctx context.Context, path string, e *host.Env, recorded func(*configs.Config) []byte) (*Setup, error) {
+	a := asker{host: e}
+	w, err := a.load(ctx, path, recorded)
+	return w, errors.Join(err, a.close())
+}
+
+// LoadProbed is LoadAsked for who looks at the devices next: those that were asked stay open, so that
+// a program is started once. Each is what the Setup builds for it the first time; done closes those that were not
+// built, and is to be called in any case.
+func LoadProbed(ctx context.Context, path string, e *host.Env, log *slog.Logger) (w *Setup, done func() error, err error) {
+	a := asker{host: e, log: log}
+	if w, err = a.load(ctx, path, nil); err == nil {
+		for i := range w.Devices {
+			a.lend(&w.Devices[i])
+		}
+	}
+	return w, a.close, err
+}
+
+// asker asks devices what they are.
+type asker struct {
+	host *host.Env
+	log  *slog.Logger // of the devices; nil: none
+	open map[string]*opened
+}
+
+// opened is a device that was opened to be asked. It is opened once.
+type opened struct {
+	drivers.Device
+	channels []drivers.Channel
+}
+
+// Open gives what the device has said.
+func (o *opened) Open(context.Context) ([]drivers.Channel, error) { return o.channels, nil }
+
+// lend makes an open device the one that d builds first.
+func (a *asker) lend(d *Device) {
+	build := d.Build
+	d.Build = func(env drivers.Env) (drivers.Device, error) {
+		if o := a.open[d.Name]; o != nil {
+			delete(a.open, d.Name)
+			return o, nil
+		}
+		return build(env)
+	}
+}
+
+// close closes the devices that nobody has taken.
+func (a *asker) close() (err error) {
+	for _, o := range a.open {
+		err = errors.Join(err, o.Close())
+	}
+	a.open = nil
+	return err
+}
+
+// load is LoadAsked; the devices that were asked are left open.
+func (a *asker) load(ctx context.Context, path string, recorded func(*configs.Config) []byte) (*Setup, error) {
+	e := a.host
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Load(path, e) // which says it
@@ -38,7 +97,7 @@ func LoadAsked(ctx context.Context, path string, e *host.Env, recorded func(*con
 			return bounded(Parse(path, before, e))
 		}
 	}
-	said, err := askDevices(ctx, cfg, e)
+	said, err := a.ask(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +149,8 @@ func bounded(w *Setup, err error) (*Setup, error) {
 	return w, nil
 }
 
-// askDevices asks the devices that the file leaves keys to, in the file's order.
-func askDevices(ctx context.Context, cfg *configs.Config, e *host.Env) (said []configs.Declared, err error) {
+// ask asks the devices that the file leaves keys to, in the file's order.
+func (a *asker) ask(ctx context.Context, cfg *configs.Config) (said []configs.Declared, err error) {
 	w := &Setup{Config: cfg}
 	w.sharedPlant = w.plantOnce()
 	for i := range cfg.Devices {
@@ -99,31 +158,43 @@ func askDevices(ctx context.Context, cfg *configs.Config, e *host.Env) (said []c
 		if !slices.ContainsFunc(cfg.Asks, func(a configs.Ask) bool { return a.Device == d.Name }) {
 			continue
 		}
-		wired, problems := w.wireDevice(d, e)
+		wired, problems := w.wireDevice(d, a.host)
 		if err := configs.NewError(problems...); err != nil {
 			return nil, err
 		}
-		channels, err := askDevice(ctx, wired, e)
+		o, err := a.openDevice(ctx, wired)
 		if err != nil {
 			return nil, fmt.Errorf("%w: device %q was asked what it is: %w", loop.ErrInstrument, d.Name, err)
 		}
-		for _, c := range channels {
+		for _, c := range o.channels {
 			said = append(said, declaredBy(d.Name, c))
 		}
 	}
 	return said, nil
 }
 
-// askDevice opens a device to look, and closes it.
-func askDevice(ctx context.Context, d Device, e *host.Env) ([]drivers.Channel, error) {
-	dev, err := d.Build(drivers.Env{Clock: loop.RealClock{}, ReadOnly: true})
+// openDevice opens a device to look.
+func (a *asker) openDevice(ctx context.Context, d Device) (*opened, error) {
+	env := drivers.Env{Clock: loop.RealClock{}, ReadOnly: true}
+	if a.log != nil {
+		env.Log = a.log.With("device", d.Name)
+	}
+	dev, err := d.Build(env)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.Patience(askTime))
+	ctx, cancel := context.WithTimeout(ctx, a.host.Patience(askTime))
 	defer cancel()
 	channels, err := dev.Open(ctx)
-	return channels, errors.Join(err, dev.Close())
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	o := &opened{dev, channels}
+	if a.open == nil {
+		a.open = map[string]*opened{}
+	}
+	a.open[d.Name] = o
+	return o, nil
 }
 
 // declaredBy is what a device says of a channel, in the schema's form.

@@ -3,6 +3,7 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop"
 )
 
 // writeOven writes a file of twelve lines and the program that it starts, whose power goes to a
@@ -112,5 +115,49 @@ func TestLoadAskedProblems(t *testing.T) {
 	}
 	if _, err := LoadAsked(t.Context(), file, e, nil); err == nil || !strings.Contains(err.Error(), `device "oven" was asked what it is`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestLoadProbed: a program that is asked and then read is started once, and one that nobody reads is ended;
+// built again it is started again.
+func TestLoadProbed(t *testing.T) {
+	folder, file := writeOven(t, "10")
+	e, _, _, _ := hosttest.Env()
+	w, done, err := LoadProbed(t.Context(), file, e, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := drivers.Env{Clock: loop.RealClock{}, ReadOnly: true}
+	for want := 1; want <= 2; want++ {
+		dev, err := w.Devices[0].Build(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if channels, err := dev.Open(t.Context()); err != nil || len(channels) != 2 || starts(t, folder) != want {
+			t.Errorf("%v, %v, %d starts, want %d", channels, err, starts(t, folder), want)
+		}
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := done(); err != nil {
+		t.Error(err)
+	}
+	w, done, err = LoadProbed(t.Context(), file, e, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := done(); err != nil {
+		t.Error(err)
+	}
+	dev, err := w.Devices[0].Build(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dev.Open(t.Context()); err != nil || starts(t, folder) != 4 {
+		t.Errorf("after done it is another device: %v, %d starts", err, starts(t, folder))
+	}
+	if err := dev.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -26,6 +26,9 @@ const (
 	ezoER = "*ER"
 )
 
+// CodedRefusal is what such a circuit says to a command that it does not know, whatever its settings.
+const CodedRefusal = ezoER
+
 // ezoSpoil is sent in place of the cancel character: a half command that it
 // follows is none any more, and on its own it switches the codes on, without
 // which nothing here could tell where an answer ends.
