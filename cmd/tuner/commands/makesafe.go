@@ -34,7 +34,9 @@ What it says has been read back from the instrument, within the tolerance of the
 readback; a value that does not come is written again every second.
 
 Where the file is broken or gone, the copy is used that the last run of it has left
-beside its control state; that is told, and what is wrong with the file as well.
+beside its control state; that is told, and what is wrong with the file as well. Where the
+file leaves its safe values to a device and there is no such copy, the device is asked what it is
+first, which takes up to five seconds more.
 
 It reads the control state and locks nothing, so a tuner that hangs does not keep it
 from its work. A serial port that such a one holds cannot be opened.
@@ -57,12 +59,13 @@ file cannot be used, and no run has left a copy.`,
 					fmt.Fprintf(e.Stderr, "tuner: warning: the run does not do it: %s\n", show.Printable(err.Error()))
 				}
 			}
-			w, err := makesafe.Load(e, args[0])
+			// A signal does not cut it short: that is what it is there for.
+			ctx := context.WithoutCancel(cmd.Context())
+			w, err := makesafe.Load(ctx, e, args[0])
 			if err != nil {
 				return err
 			}
-			// A signal does not cut it short: that is what it is there for.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), e.Patience(makesafe.Time-makesafe.Grace))
+			ctx, cancel := context.WithTimeout(ctx, e.Patience(makesafe.Time-makesafe.Grace))
 			defer cancel()
 			return makesafe.All(ctx, w, all || !after, e.Stdout)
 		},

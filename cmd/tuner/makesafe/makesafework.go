@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -125,15 +124,16 @@ func EndedSafely(lookup func(string) (string, bool)) bool {
 		(status == strconv.Itoa(fault.ExitOK) || status == strconv.Itoa(fault.ExitInterrupted))
 }
 
-// Load reads the file, or what the last run went by where it cannot be used.
-func Load(e *host.Env, path string) (*setup.Setup, error) {
+// Load reads the file, or what the last run went by where it cannot be used. A file that leaves keys to
+// devices, and that no run has left a copy of, has them asked.
+func Load(ctx context.Context, e *host.Env, path string) (*setup.Setup, error) {
 	w, err := setup.LoadUnbounded(path, e)
 	if err == nil {
 		return w, nil
 	}
 	last, from, lastErr := lastGood(e, path)
 	if lastErr != nil {
-		return nil, neverAsked(e, path, err)
+		return neverRun(ctx, e, path, err)
 	}
 	if file, ok := errors.AsType[*configs.Error](err); ok {
 		for _, p := range file.Problems {
@@ -144,21 +144,22 @@ func Load(e *host.Env, path string) (*setup.Setup, error) {
 	return last, nil
 }
 
-// neverAsked is what is wrong with a file that no run has left a copy of: what there is to mend. Where that
-// is all that it leaves to its devices, the hint says how it is said without them: make-safe does not wait
-// for a device to say what it is.
-func neverAsked(e *host.Env, path string, err error) error {
-	file, is := errors.AsType[*configs.Error](err)
-	if _, left := setup.LoadUnasked(path, e); !is || left == nil {
-		return err
-	} else if _, only := errors.AsType[*setup.Unasked](left); !only {
-		return err
+// neverRun has the devices of a file asked that no run has left a copy of, where what it leaves to them is all
+// that err, which is wrong with it, comes of. Where they do not say it, the error tells how to do without.
+func neverRun(ctx context.Context, e *host.Env, path string, err error) (*setup.Setup, error) {
+	_, left := setup.LoadUnasked(path, e)
+	asks, only := errors.AsType[*setup.Unasked](left)
+	if !only {
+		return nil, err
 	}
-	problems := slices.Clone(file.Problems)
-	for i := range problems {
-		problems[i].Hint = fmt.Sprintf("no run of it has left a copy of what the device says, which make-safe goes by: write the key into the file, with the value that tuner check --probe --effective %s shows", path)
+	ctx, cancel := context.WithTimeout(ctx, e.Patience(Time-Grace))
+	defer cancel()
+	w, err := setup.LoadAskedUnbounded(ctx, path, e)
+	if err == nil {
+		return w, nil
 	}
-	return configs.NewError(problems...)
+	return nil, fault.WithHint(fmt.Errorf("%w: %s leaves the safe values to its devices, and no run of it has left a copy of what they say: %w", loop.ErrUnsafe, path, err),
+		fmt.Sprintf("make it safe by hand; to have make-safe do without the device's word, write into the file what it leaves open (%s), as tuner check --probe --effective %s shows it", asks.Keys(), path))
 }
 
 // lastGood wires the file that the newest run of a configuration went by, in place of the

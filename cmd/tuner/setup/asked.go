@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
@@ -30,6 +31,13 @@ func LoadAsked(ctx context.Context, path string, e *host.Env, recorded func(*con
 	return w, errors.Join(err, a.close())
 }
 
+// LoadAskedUnbounded is LoadAsked for who makes safe, as LoadUnbounded is Load.
+func LoadAskedUnbounded(ctx context.Context, path string, e *host.Env) (*Setup, error) {
+	a := asker{host: e, unbounded: true}
+	w, err := a.load(ctx, path, nil)
+	return w, errors.Join(err, a.close())
+}
+
 // LoadProbed is LoadAsked for who looks at the devices next: those that were asked stay open, so that
 // a program is started once. Each is what the Setup builds for it the first time; done closes those that were not
 // built, and is to be called in any case.
@@ -48,6 +56,8 @@ type asker struct {
 	host *host.Env
 	log  *slog.Logger // of the devices; nil: none
 	open map[string]*opened
+	// unbounded says that slow requests are no reason to refuse the file.
+	unbounded bool
 }
 
 // opened is a device that was opened to be asked. It is opened once.
@@ -104,6 +114,9 @@ func (a *asker) load(ctx context.Context, path string, recorded func(*configs.Co
 	if text, err = configs.WithDeclared(text, said); err != nil {
 		return nil, err
 	}
+	if a.unbounded {
+		return Parse(path, text, e)
+	}
 	return bounded(Parse(path, text, e))
 }
 
@@ -115,6 +128,15 @@ type Unasked struct {
 // Error says what is left to the devices.
 func (u *Unasked) Error() string {
 	return fmt.Sprintf("%s leaves %d keys to its devices, which have not been asked", u.Config.File, len(u.Config.Asks))
+}
+
+// Keys are the keys that are left to them.
+func (u *Unasked) Keys() string {
+	var keys []string
+	for _, a := range u.Config.Asks {
+		keys = append(keys, a.Key)
+	}
+	return strings.Join(keys, ", ")
 }
 
 // LoadUnasked is Load for who opens no device: the error is an *Unasked where nothing else is wrong with
