@@ -49,7 +49,7 @@ func TestTemplateOutages(t *testing.T) {
 		c := newTemplateCampaign(t, o, pace{between: 500 * time.Millisecond, work: 30 * time.Second, outage: 45 * time.Second, patience: 2 * time.Minute, speaks: 7 * time.Second, asked: 5 * time.Second}, *seed)
 		c.strike = func(k outage) func() { return l.strike(k) }
 		c.run(*templateOutages, outageKinds, l.dialler(&l.device), l.dialler(&l.plant))
-		t.Log(c.figures())
+		t.Log(c.campaignTally)
 	})
 }
 
@@ -59,6 +59,9 @@ func TestRealTemplateOutages(t *testing.T) {
 	testsize.Only(t)
 	const lamps = 20
 	t.Logf("%d outages, seed %d", *realTemplateOutages, *seed)
+	var mu sync.Mutex
+	var all campaignTally
+	t.Cleanup(func() { t.Logf("in all: %v", all) })
 	for i := range min(lamps, *realTemplateOutages) {
 		t.Run(fmt.Sprintf("lamp %d", i), func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +79,10 @@ func TestRealTemplateOutages(t *testing.T) {
 			c.run(n, brokerRestarts+1, device.dial, plant.dial)
 			device.close()
 			plant.close()
-			t.Log(c.figures())
+			t.Log(c.campaignTally)
+			mu.Lock()
+			defer mu.Unlock()
+			all.add(c.campaignTally)
 		})
 	}
 }
@@ -107,11 +113,10 @@ type templateCampaign struct {
 	lamp   *bridgedLamp
 	strike func(outage) (heal func())
 
-	wrote, took, late, stale, heard, wrong int
-	slowest                                time.Duration
-	last                                   int // number of the last setpoint taken
-	lastHeard                              int // of the lamp's messages
-	writes                                 map[int]*written
+	campaignTally
+	last      int // number of the last setpoint taken
+	lastHeard int // of the lamp's messages
+	writes    map[int]*written
 
 	mu       sync.Mutex
 	readings []drivers.Reading
@@ -182,9 +187,20 @@ func (c *templateCampaign) run(outages int, most outage, device, plant func(cont
 	<-ended
 }
 
-func (c *templateCampaign) figures() string {
+// campaignTally is what came of a campaign.
+type campaignTally struct {
+	wrote, took, late, stale, heard, wrong int
+	slowest                                time.Duration
+}
+
+func (a *campaignTally) add(b campaignTally) {
+	a.wrote, a.took, a.late, a.stale, a.heard, a.wrong = a.wrote+b.wrote, a.took+b.took, a.late+b.late, a.stale+b.stale, a.heard+b.heard, a.wrong+b.wrong
+	a.slowest = max(a.slowest, b.slowest)
+}
+
+func (a campaignTally) String() string {
 	return fmt.Sprintf("%d writes, %d taken, %d of them late, %d stale; %d readings, %d wrong; back after %v at most",
-		c.wrote, c.took, c.late, c.stale, c.heard, c.wrong, c.slowest.Round(time.Millisecond))
+		a.wrote, a.took, a.late, a.stale, a.heard, a.wrong, a.slowest.Round(time.Millisecond))
 }
 
 // late1 is after which time a setpoint counts as late.
