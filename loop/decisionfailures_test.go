@@ -288,14 +288,15 @@ func TestRecommendingPanicsToo(t *testing.T) {
 	}
 }
 
-// stubborn panics when it is asked for its recommendation once more than there are steps.
+// stubborn panics when it is asked for its recommendation more often than before the first of two
+// decisions and after each step.
 type stubborn struct {
 	*script
 	asked int
 }
 
 func (s *stubborn) Recommend() (policy.Recommendation, error) {
-	if s.asked++; s.asked > 2 {
+	if s.asked++; s.asked > 3 {
 		panic("no recommendation")
 	}
 	return s.script.Recommend()

@@ -97,7 +97,7 @@ func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionSt
 		return nil
 	}
 	s := &control.DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied),
-		Achieved: []journal.Number{}, Clamped: []string{}, Work: d.Work, Cut: d.Cut, Cuts: l.cuts, Deadline: control.Seconds(o.Deadline), Why: json.RawMessage(d.Why), At: d.At.Wall.Round(0).UTC()}
+		Achieved: []journal.Number{}, Clamped: []string{}, Work: d.Work, Cut: d.Cut, Cuts: l.cuts, Deadline: control.Seconds(o.Deadline), Why: json.RawMessage(d.Why), Because: control.Because(d), At: d.At.Wall.Round(0).UTC()}
 	if !json.Valid(s.Why) {
 		s.Why = json.RawMessage("{}")
 	}

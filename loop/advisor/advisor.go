@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
@@ -40,6 +41,9 @@ type Advisor struct {
 	deciding, learning, recommending, rebuilding, drawing worker.Ticket
 	// toRebuild says that the policy is to be made anew, as soon as Rebuild is called.
 	toRebuild bool
+	// best is what the policy recommends, nil where that is nothing; known says that it was asked.
+	best  *policy.Recommendation
+	known bool
 	// unused is a decision that came when nobody wanted one any more.
 	unused   *Decided
 	failures failures
@@ -114,9 +118,31 @@ func (a *Advisor) Ask() *Decided {
 	if a.deciding != 0 || a.Rebuilding() {
 		return nil // its answer is the one
 	}
-	p, ctx := a.policy, a.ctx
-	a.deciding = a.pool.Post(a.lane, func() any { return a.opt.propose(ctx, p) })
+	p, ctx, best, known := a.policy, a.ctx, a.best, a.known
+	a.deciding = a.pool.Post(a.lane, func() any {
+		if !known { // it was taught before this process, or by another run
+			best = recommended(p)
+		}
+		d := a.opt.propose(ctx, p)
+		d.Proposal.Why.Best, d.Proposal.Why.BestNoiseVariance = math.NaN(), math.NaN()
+		if best != nil {
+			d.Proposal.Why.Best, d.Proposal.Why.BestNoiseVariance = best.Mean, best.NoiseSD*best.NoiseSD
+		}
+		return d
+	})
 	return nil
+}
+
+// recommended is what a policy recommends, nil where that is nothing.
+func recommended(p policy.Policy) (best *policy.Recommendation) {
+	if err := isolated(func() error {
+		r, err := p.Recommend()
+		best = &r
+		return err
+	}); err != nil {
+		return nil
+	}
+	return best
 }
 
 // propose runs on the policy's lane.
@@ -248,6 +274,7 @@ func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 		}
 	case Learnt:
 		if take(&a.learning, r.Ticket) {
+			a.best, a.known = v.Best, v.Err == nil
 			return v, true
 		}
 	case Recommended:
@@ -259,6 +286,7 @@ func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 			if v.err == nil {
 				a.policy = v.policy
 			}
+			a.best, a.known = v.best, v.err == nil
 			a.failures.broken = v.err != nil
 			return Rebuilt{v.best, v.err}, true
 		}

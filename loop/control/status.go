@@ -142,9 +142,10 @@ type DecisionStatus struct {
 	Cut      bool           `json:"cut"`
 	Cuts     int            `json:"cuts"`
 	Deadline journal.Number `json:"deadline_s"`
-	// Why is the policy's explanation, a JSON object of numbers.
-	Why json.RawMessage `json:"why"`
-	At  time.Time       `json:"at"`
+	// Why is the policy's explanation, a JSON object of numbers; Because the same in words.
+	Why     json.RawMessage `json:"why"`
+	Because string          `json:"because"`
+	At      time.Time       `json:"at"`
 }
 
 // OutcomeStatus is a concluded step: the objective's statistic in the user's sense.

@@ -130,7 +130,8 @@ func (s *Step) Cost(o *Options, shots int) Money {
 func explain(w policy.Why) string {
 	parts := map[string]float64{}
 	for name, v := range map[string]float64{"mean": w.Mean, "sd": w.SD, "beta": w.Beta,
-		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value, "feasibility": w.Feasibility} {
+		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value, "feasibility": w.Feasibility,
+		"best": w.Best, "best_noise_variance": w.BestNoiseVariance} {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			parts[name] = v
 		}

@@ -152,6 +152,9 @@ type Why struct {
 	Value float64
 	// Feasibility is as in Estimate; NaN without constraints.
 	Feasibility float64
+	// Best is the posterior mean of what was recommended when it was decided, and
+	// BestNoiseVariance the variance of a shot there. Who asks the policy fills them in.
+	Best, BestNoiseVariance float64
 }
 
 // Observation is a step's outcome, or one shot of a step that leaves variables

@@ -3,11 +3,9 @@ package web
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
@@ -90,14 +88,14 @@ func (c *collector) part(s journal.Step) StepPart {
 	p := StepPart{N: shown.N, Set: d.ControlSet, Initial: d.Initial, Valid: s.Concluded && shown.Valid, Problem: shown.Problem,
 		Mean: shown.Mean, SD: journal.Number(math.Sqrt(float64(shown.Variance))), SE: shown.StandardError, Shots: shown.Shots,
 		Cost: shown.Cost, Spent: shown.Spent, TookMS: shown.DecisionMS, Wall: wallMS(o.At),
-		Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied), X: journal.Numbers(o.X), Clamped: ruleNames(d.Reasons)}
+		Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied), X: journal.Numbers(o.X), Clamped: control.ChangedBy(d.Reasons), Because: control.Because(d)}
 	if !s.Concluded {
 		p.Problem = "not concluded"
 	}
 	if !p.Valid {
 		p.Mean = none
 	}
-	c.explain(&p, d.Why)
+	c.explain(&p, d)
 	if by, ok := d.Person(); ok {
 		p.By = by.Who
 	}
@@ -105,21 +103,11 @@ func (c *collector) part(s journal.Step) StepPart {
 }
 
 // explain adds what the policy said of its decision.
-func (c *collector) explain(p *StepPart, why string) {
-	var parts map[string]float64
-	if err := json.Unmarshal([]byte(why), &parts); err != nil {
-		parts = nil // an explanation is of no consequence: it is shown as missing
-	}
-	part := func(name string) journal.Number {
-		if v, ok := parts[name]; ok {
-			return journal.Number(v)
-		}
-		return none
-	}
-	sign := journal.Number(c.d.sign())
-	p.Predicted, p.PredictedSD, p.Risk, p.Value = sign*part("mean"), part("sd"), part("risk"), part("value")
-	p.NoiseSD = journal.Number(math.Sqrt(float64(part("noise_variance"))))
-	p.Explore = part("beta") * part("sd")
+func (c *collector) explain(p *StepPart, d *journal.Decision) {
+	f, sign := control.ForeseenOf(d), journal.Number(c.d.sign())
+	p.Predicted, p.PredictedSD, p.Risk, p.Value, p.BestThen = sign*f.Mean, f.SD, f.Risk, f.Value, sign*f.Best
+	p.NoiseSD = journal.Number(math.Sqrt(float64(f.NoiseVariance)))
+	p.Explore = f.Beta * f.SD
 }
 
 // sum brings up to date what is made of all steps.
@@ -144,17 +132,6 @@ func moments(x []float64) (mean, sd float64) {
 		sd += (v - mean) * (v - mean) / float64(len(x)-1)
 	}
 	return mean, math.Sqrt(sd)
-}
-
-// ruleNames lists the rules that changed a proposal, each once.
-func ruleNames(reasons []journal.Reason) string {
-	var names []string
-	for _, r := range reasons {
-		if text := strings.TrimSpace(r.Variable + " " + r.Rule); len(names) == 0 || names[len(names)-1] != text {
-			names = append(names, text)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 func uintText(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -173,6 +173,11 @@ func (d *Dashboard) take(n control.News) {
 	case n.Event != nil && n.Event.Kind != journal.EventStart:
 		e := eventPart(*n.Event)
 		d.doc.addEvent(e)
+		if n.Event.Kind == journal.EventChanged { // what is shown of earlier steps may be another now
+			d.doc.changed(*n.Event)
+			d.send("again", nil)
+			return
+		}
 		d.send("story", e)
 	case n.Outcome != nil && n.Decision.Compared.Comparison == 0 && n.Decision.Step > d.doc.last():
 		d.collector.addStep(journal.Step{Decision: *n.Decision, Outcome: *n.Outcome, Concluded: true})

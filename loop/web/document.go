@@ -146,6 +146,10 @@ type StepPart struct {
 	X         []journal.Number `json:"x"`
 	// Clamped names the variables and rules that changed the proposal.
 	Clamped string `json:"clamped"`
+	// Because says why the setting was decided, by what was known when it was; BestThen is the
+	// model's mean for what was recommended then.
+	Because  string         `json:"because"`
+	BestThen journal.Number `json:"best_then"`
 	// By is who asked for the step, where a person has; left out where the policy has decided.
 	By string `json:"by,omitempty"`
 	// Struck says who has struck the step, which the model then does not know of, and why.
@@ -288,6 +292,23 @@ func (d *Document) addEvent(e EventPart) {
 	d.Events = append(d.Events, e)
 	if len(d.Events) > 2*shownEvents {
 		d.Events = slices.Clone(d.Events[len(d.Events)-shownEvents:])
+	}
+}
+
+// changed marks the steps that a change strikes, or has count again. A change that cannot be read
+// is told by the run; here it marks nothing.
+func (d *Document) changed(e journal.Event) {
+	c, err := plan.ReadChange(e)
+	if err != nil {
+		return
+	}
+	for i := range d.Steps {
+		switch s := &d.Steps[i]; {
+		case slices.Contains(c.Strike, s.N):
+			s.Struck = c.By()
+		case slices.Contains(c.Unstrike, s.N):
+			s.Struck = ""
+		}
 	}
 }
 

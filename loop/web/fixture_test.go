@@ -43,7 +43,7 @@ func labStep(n int) (journal.Decision, journal.Outcome) {
 		Took: 3 * time.Millisecond, Why: "{}", At: labStamp(n)}
 	y := 5 - 3*x
 	if n > 5 {
-		d.Why = fmt.Sprintf(`{"mean":%g,"sd":0.1,"beta":2,"noise_variance":0.04,"risk":0.02,"value":%g}`, y+0.1*math.Sin(float64(n)), y)
+		d.Why = fmt.Sprintf(`{"mean":%g,"sd":0.1,"beta":2,"noise_variance":0.04,"risk":0.02,"value":%g,"best":%g,"best_noise_variance":0.04}`, y+0.1*math.Sin(float64(n)), y, y+0.15*float64(n%3))
 	}
 	if set == 1 {
 		d.Requested[1], d.Applied[1] = pump, pump

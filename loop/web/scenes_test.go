@@ -88,7 +88,7 @@ func (g stage) step(n int) journal.Step {
 	y := 7.4*math.Exp(-2*far) + 0.2*math.Sin(float64(13*n))
 	d := journal.Decision{Step: n, ControlSet: set, Initial: initial, Requested: asked, Applied: slices.Clone(asked), Took: 3 * time.Millisecond, Why: "{}", At: labStamp(5 * n)}
 	if !initial {
-		d.Why = fmt.Sprintf(`{"mean":%g,"sd":0.2,"beta":2,"noise_variance":0.09,"risk":0.02,"value":%g}`, y+0.1*math.Sin(float64(n)), y)
+		d.Why = fmt.Sprintf(`{"mean":%g,"sd":0.2,"beta":2,"noise_variance":0.09,"risk":0.02,"value":%g,"best":%g,"best_noise_variance":0.09}`, y+0.1*math.Sin(float64(n)), y, y+0.15*float64(n%3))
 	}
 	o := journal.Outcome{Step: n, X: x, Mean: y, Variance: 0.09, StandardError: 0.1, Shots: 9, Cost: float64(1 + 2*set), Spent: 2.5 * float64(n), Valid: true, At: labStamp(5 * n)}
 	if n == 17 {

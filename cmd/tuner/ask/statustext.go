@@ -123,6 +123,9 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 		struck = fmt.Sprintf(", %d struck", n)
 	}
 	fmt.Fprintf(t, "step\t%s, %d concluded%s\n", stepText(s), s.Steps, struck)
+	if d := s.Decision; d != nil && d.Because != "" {
+		fmt.Fprintf(t, "why\t%s\n", show.Printable(d.Because))
+	}
 	if d := s.Decision; d != nil && d.Cuts > 0 {
 		fmt.Fprintf(t, "cut\t%s since this start, by the deadline of %s: raise deadline in [policy], or lower capacity in [model]\n", show.Count(d.Cuts, "decision"), show.Duration(span(d.Deadline)))
 	}

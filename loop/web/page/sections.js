@@ -197,28 +197,38 @@ function dosesTable(d) {
       known(p.limit) ? quantity(p.limit, p.unit) : "none", known(p.limit) ? quantity(p.limit - p.given, p.unit) : "-"]));
 }
 
-// reasonFor says in words why a setting was tried.
-function reasonFor(d, s) {
-  if (s.struck) return "struck by " + s.struck + ": the model does not know of it";
-  if (s.by) return "asked for by " + s.by;
-  if (s.initial) return "initial design: spread over the ranges";
-  if (!known(s.predicted)) return "as the policy's design asks";
-  const sign = d.run.minimize ? -1 : 1, best = d.picture && d.picture.best ? d.picture.best.mean : null;
-  const behind = known(best) ? sign * (best - s.predicted) : 0, sd = s.predicted_sd || 0;
-  const words = [behind > sd ? `explore: expected ${quantity(behind, d.run.unit, 3)} worse than the best known, but unsure by ${quantity(sd, d.run.unit, 2)}` : "exploit: expected among the best"];
-  if (known(s.risk) && s.risk > 0) words.push(`risk term takes off ${quantity(s.risk, d.run.unit, 2)}`);
-  const set = d.sets[s.set], highest = Math.max(...d.sets.map((c) => c.cost || 0));
-  if (set && set.cost < highest) words.push(`a cheaper control set: ${quantity(set.cost, d.run.cost_unit)}, the most expensive is ${quantity(highest, d.run.cost_unit)}`);
-  if (s.clamped) words.push("changed by the safety layer: " + s.clamped);
-  return words.join("; ");
+// alike says that two neighbouring steps are told in one row.
+const alike = (a, b) => a.set === b.set && a.because === b.because && a.struck === b.struck && a.valid && b.valid;
+
+// span writes what a group of steps has of a number: one value, or from where to where.
+function span(group, key, digits = 4) {
+  const all = group.map((s) => s[key]).filter(known), low = Math.min(...all), high = Math.max(...all);
+  if (!all.length) return "-";
+  return num(low, digits) === num(high, digits) ? num(low, digits) : `${num(low, digits)} to ${num(high, digits)}`;
+}
+
+// whyRow tells a group of neighbouring steps that were decided for one reason.
+function whyRow(d, group) {
+  const s = group[group.length - 1], first = group[0], one = group.length === 1;
+  return [one ? String(s.n) : `${first.n} to ${s.n}`, d.sets[s.set] ? d.sets[s.set].variables.join(", ") : "-",
+    s.because + (s.struck ? `. Struck since by ${s.struck}: the model does not know of it` : ""),
+    one && known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : span(group, "predicted"), span(group, "best_then"),
+    s.valid ? span(group, "mean") : h("span", { class: "bad wrap" }, "no data: " + s.problem), span(group, "cost"), span(group, "took_ms", 3)];
 }
 
 function whySection(d) {
-  const rows = d.steps.slice(-25).reverse().map((s) => [String(s.n), d.sets[s.set] ? d.sets[s.set].variables.join(", ") : "-",
-    reasonFor(d, s), known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : "-", s.valid ? num(s.mean) : h("span", { class: "bad wrap" }, "no data: " + s.problem), num(s.cost), num(s.took_ms, 3)]);
+  const groups = [];
+  for (const s of d.steps.slice(-60)) {
+    const last = groups[groups.length - 1];
+    if (last && alike(last[last.length - 1], s)) last.push(s);
+    else groups.push([s]);
+  }
   const cut = d.cut ? h("p", { class: "watch" }, `The deadline cut the search for the next setting in ${d.cut} of ${counted(d.total, "step")}: raise deadline in [policy], or lower capacity in [model].`) : "";
+  const unit = d.run.unit, head = (name) => [named({ name, unit }), true];
   return h("section", { "aria-labelledby": "why" }, h("h2", { id: "why" }, "Why these points"), cut,
-    table("The last steps, newest first", [["Step", true], ["Control set"], ["Why", false, true], [named({ name: "Predicted ± SD", unit: d.run.unit }), true], [named({ name: "Measured", unit: d.run.unit }), true], [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]], rows));
+    h("p", null, "As it was when each was decided. Neighbouring steps of one reason share a row, which has the range of their numbers."),
+    table("The last steps, newest first", [["Steps", true], ["Control set"], ["Why", false, true], head("Predicted ± SD"), head("Best of then"), head("Measured"), [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]],
+      groups.slice(-25).reverse().map((g) => whyRow(d, g))));
 }
 
 function eventsSection(d) {
