@@ -2,6 +2,7 @@ package front
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // What remains is what the definition says, of random points with ties, whichever ways are better.
@@ -106,5 +108,58 @@ func TestMeasuredSettings(t *testing.T) {
 	rows, err := csv.NewReader(&out).ReadAll()
 	if err != nil || len(rows) != 3 || strings.Join(rows[0], ",") != "control_set,p,p_se,p_low,p_high,q,q_se,q_low,q_high,feasible,steps,shots,x_a,x_b" || rows[1][2] != "" || rows[1][12] != "2" {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// world weighs three settings: high and noisy, middling, low and quiet.
+type world struct{}
+
+var worldMeans, worldSD = []float64{10, 8, 1}, []float64{3, 1, 0.5}
+
+func (world) Tradeoffs() (all []policy.Tradeoff, err error) {
+	for i, m := range worldMeans {
+		all = append(all, policy.Tradeoff{Recommendation: policy.Recommendation{X: []float64{float64(i)}, Estimate: policy.Estimate{Mean: m, SD: 0.1, NoiseSD: worldSD[i]}},
+			ShotSD: worldSD[i], ShotLow: worldSD[i] / 2, ShotHigh: 2 * worldSD[i]})
+	}
+	return all, nil
+}
+
+func (w world) RecommendAt(alpha float64) (policy.Recommendation, error) {
+	all, _ := w.Tradeoffs()
+	return slices.MaxFunc(all, func(a, b policy.Tradeoff) int {
+		return cmp.Compare(a.Mean-alpha*a.ShotSD*a.ShotSD, b.Mean-alpha*b.ShotSD*b.ShotSD)
+	}).Recommendation, nil
+}
+
+// TestPrices: as risk grows the three settings are recommended one after the other, each where the definition says:
+// from 2/8 on the middle one (10 - 9a = 8 - a), from 7/0.75 on the quiet one; in the user's sense.
+func TestPrices(t *testing.T) {
+	for _, minimize := range []bool{false, true} {
+		o := &plan.Options{Variables: []plan.Variable{{Name: "x", Actuated: true}}, ControlSets: []plan.ControlSet{{Variables: []int{0}}}}
+		o.Objective.Minimize = minimize
+		prices, err := Prices(o, world{}, 0.3, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := false
+		for i := range prices {
+			p := &prices[i]
+			want := 0
+			if p.Risk > 2.0/8 {
+				want++
+			}
+			if p.Risk > 7/0.75 {
+				want++
+			}
+			if p.Point.At(0) != float64(want) || float64(p.Point.First.Value) != o.Sense(worldMeans[want]) || float64(p.Point.Second.High) != 2*worldSD[want] {
+				t.Errorf("risk %g: %+v, want setting %d", p.Risk, p.Point, want)
+			}
+			if own = own || p.Risk == 0.3; i > 0 && p.Risk < prices[i-1].Risk {
+				t.Error("risks do not ascend")
+			}
+		}
+		if first, last := prices[0].Point.At(0), prices[len(prices)-1].Point.At(0); !own || first != 0 || last != 2 {
+			t.Errorf("own risk %v, from setting %g to %g", own, first, last)
+		}
 	}
 }

@@ -102,5 +102,5 @@ func compareSlopes(t *testing.T, o interface{ Dim() int }, values func(dst, x []
 }
 
 func keeperAt(e *engine, step int) (*constraint.Limiter, error) {
-	return e.constraints.NewLimiter(e.domains, acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, e.fidelity(), step).Inputs, step)
+	return e.constraints.NewLimiter(e.domains, acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, fidelityOf(e), step).Inputs, step)
 }

@@ -57,9 +57,9 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	return p, err
 }
 
-// fidelity is the target fidelity in unit coordinates, NaN for variables that are none;
+// fidelityOf is the target fidelity in unit coordinates, NaN for variables that are none;
 // nil: there is none.
-func (e *engine) fidelity() []float64 {
+func fidelityOf(e *engine) []float64 {
 	var out []float64
 	for i, v := range e.spec.Fidelity {
 		out = append(out, e.axes[i].Unit(v))
@@ -151,7 +151,7 @@ func (e *engine) affordable(d *decision, options []acquisition.Option, found []s
 		case k < 0 && unaffordable:
 			return 0, nil, e.costs.BudgetError()
 		case k < 0:
-			return 0, nil, e.noValueError()
+			return 0, nil, noValueError(e)
 		}
 		x, err = e.costs.NearestAffordable(e.domains[options[k].Set], found[k].X)
 		if !errors.Is(err, cost.ErrBudget) {
@@ -166,7 +166,7 @@ func (e *engine) affordable(d *decision, options []acquisition.Option, found []s
 }
 
 // noValueError is the error where no setting that was looked at has a value.
-func (e *engine) noValueError() error {
+func noValueError(e *engine) error {
 	if e.model.Known != nil {
 		return errors.New("every setting that was looked at counts as infinitely noisy: give a noise variance that is finite and not negative")
 	}
@@ -273,7 +273,7 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 	}
 	out := &decision{regions: map[int]space.Region{}, Decision: &acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.eligible(fits), Domains: e.domains,
 		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
-		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, e.fidelity(), step), Kept: &e.kept, Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
+		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, fidelityOf(e), step), Kept: &e.kept, Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
 		Played: func(set int) []float64 { return e.playedPoints(set, false) },
 		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
 	out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {

@@ -1,9 +1,13 @@
 package policy
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -19,29 +23,32 @@ type Predictor interface {
 	// BestOf recommends among the settings that one control set has played; ok is false
 	// where no step with it gave valid data.
 	BestOf(controlSet int) (best Recommendation, ok bool, err error)
+	// Acquisition is what the next step maximises, at settings of a control set as in Predict, in
+	// the objective's unit where it has one; without Spec.Constraints' and other penalties. ErrDesign
+	// where the next step is of a design, ErrNotEligible where the control set is none that the
+	// next step chooses among.
+	Acquisition(controlSet int, x [][]float64) ([]float64, error)
+	// Lengthscales gives for each variable the natural logarithm of its lengthscale as a share of
+	// its range, and that logarithm's standard deviation, NaN where it is not known. Both are nil
+	// where the model has no lengthscale for each.
+	Lengthscales() (log, sd []float64, err error)
 }
 
-// Predict implements [Viewer].
+// Errors of [Predictor.Acquisition].
+var (
+	ErrDesign      = errors.New("the next setting is one of a design: nothing is maximised to choose it")
+	ErrNotEligible = errors.New("the next step does not choose among settings of this control set")
+)
+
+// Predict implements [Predictor].
 func (e *engine) Predict(controlSet int, x [][]float64) ([]Estimate, error) {
 	d, err := e.readyDomain(controlSet)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]float64, 0, len(x)*d.Size())
-	for k := range x {
-		if len(x[k]) != len(e.axes) {
-			return nil, fmt.Errorf("setting %d has %d values for %d variables", k, len(x[k]), len(e.axes))
-		}
-		for _, i := range d.Coords {
-			u := e.axes[i].Unit(x[k][i])
-			if math.IsNaN(u) {
-				return nil, fmt.Errorf("setting %d has no value for variable %d, which control set %d holds", k, i, controlSet)
-			}
-			rows = append(rows, min(max(u, 0), 1))
-		}
-	}
-	if len(x) == 0 {
-		return nil, nil
+	rows, err := unitRows(e.axes, d, x)
+	if err != nil || len(x) == 0 {
+		return nil, err
 	}
 	if d.Size() == 0 { // nothing is controlled: one estimate stands for all
 		one, err := e.estimates(d, nil)
@@ -57,7 +64,72 @@ func (e *engine) Predict(controlSet int, x [][]float64) ([]Estimate, error) {
 	return e.estimates(d, rows)
 }
 
-// BestOf implements [Viewer].
+// unitRows are settings in the unit coordinates of a domain, row after row.
+func unitRows(axes []space.Axis, d *space.Domain, x [][]float64) ([]float64, error) {
+	rows := make([]float64, 0, len(x)*d.Size())
+	for k := range x {
+		if len(x[k]) != len(axes) {
+			return nil, fmt.Errorf("setting %d has %d values for %d variables", k, len(x[k]), len(axes))
+		}
+		for _, i := range d.Coords {
+			u := axes[i].Unit(x[k][i])
+			if math.IsNaN(u) {
+				return nil, fmt.Errorf("setting %d has no value for variable %d, which control set %d holds", k, i, d.Set)
+			}
+			rows = append(rows, min(max(u, 0), 1))
+		}
+	}
+	return rows, nil
+}
+
+// Acquisition implements [Predictor]. It works on a copy that keeps nothing for later decisions.
+func (e *engine) Acquisition(controlSet int, x [][]float64) ([]float64, error) {
+	dom, err := e.readyDomain(controlSet)
+	if err != nil {
+		return nil, err
+	}
+	step := max(e.lastProposed, e.lastObserved) + 1
+	if step <= e.spec.InitialSteps || e.designOnly || !e.ready() || e.track.Designing(step) {
+		return nil, ErrDesign
+	}
+	rows, err := unitRows(e.axes, dom, x)
+	if err != nil || len(x) == 0 {
+		return nil, err
+	}
+	alone := *e
+	alone.kept, alone.lists = acquisition.Kept{}, acquisition.ListSampler{}
+	d, err := alone.decision(context.Background(), step, alone.affordableSets())
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(d.Sets, controlSet) {
+		return nil, ErrNotEligible
+	}
+	options, err := alone.options(d)
+	if err != nil {
+		return nil, err
+	}
+	out, value := slices.Repeat([]float64{math.Inf(-1)}, len(x)), make([]float64, len(x))
+	for i := range options {
+		if o := &options[i]; o.Set == controlSet {
+			o.Objective.Values(value, rows)
+			for k := range out { // the best of each counts, as in a decision
+				out[k] = max(out[k], o.InUserUnits(e.model.Active, value[k]))
+			}
+		}
+	}
+	return out, nil
+}
+
+// Lengthscales implements [Predictor].
+func (e *engine) Lengthscales() (log, sd []float64, err error) {
+	if err := e.refresh(); err != nil {
+		return nil, nil, err
+	}
+	return e.model.Lengthscales()
+}
+
+// BestOf implements [Predictor].
 func (e *engine) BestOf(controlSet int) (Recommendation, bool, error) {
 	if _, err := e.readyDomain(controlSet); err != nil {
 		return Recommendation{}, false, err

@@ -2,7 +2,10 @@ package policy
 
 import (
 	"errors"
+	"maps"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -53,6 +56,14 @@ func lookAround(t *testing.T, v Predictor, s *Spec) {
 			t.Fatal(err)
 		}
 	}
+	for set := range s.ControlSets {
+		if _, err := v.Acquisition(set, [][]float64{middle, middle}); err != nil && !errors.Is(err, ErrDesign) && !errors.Is(err, ErrNotEligible) {
+			t.Fatal(err)
+		}
+	}
+	if log, sd, err := v.Lengthscales(); err != nil || len(log) != len(sd) || log != nil && len(log) != len(s.Variables) {
+		t.Fatal(log, sd, err)
+	}
 	w := v.(Weigher)
 	_, err := w.RecommendAt(2.5)
 	if _, err2 := w.Tradeoffs(); err != nil && !errors.Is(err, ErrNoNoise) || err2 != nil && !errors.Is(err2, ErrNoNoise) {
@@ -74,5 +85,66 @@ func TestLookRefuses(t *testing.T) {
 		if _, err := p.Predict(c.set, c.x); err == nil {
 			t.Errorf("control set %d, %v: no error", c.set, c.x)
 		}
+	}
+}
+
+// TestAcquisitionIsWhatIsMaximised: at the setting that a policy chooses, the acquisition which another
+// of the same observations was asked for beforehand is what the decision says of it, and nowhere on a grid is it
+// greater by more than the search may miss.
+func TestAcquisitionIsWhatIsMaximised(t *testing.T) {
+	asked, casts := 0, storyCasts(0)
+	maps.Copy(casts, storyCasts(2))
+	maps.Copy(casts, storyCasts(6))
+	for name, s := range casts {
+		if s.Constraints != nil || s.Once { // penalties are left out
+			continue
+		}
+		w := story{scale: 1, shots: 5}
+		look, decide := fresh(t, s), fresh(t, s)
+		const n = 11
+		w.tell(t, look, &s, n, nil)
+		w.tell(t, decide, &s, n, nil)
+		chosen, err := decide.Propose(t.Context())
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		x := slices.Clone(chosen.X)
+		values, err := look.(Predictor).Acquisition(chosen.ControlSet, [][]float64{x})
+		if errors.Is(err, ErrDesign) && math.IsNaN(chosen.Why.Value) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		asked++
+		// The two take their expectations in another order: what is kept from decision to decision moves the last bits.
+		if d := math.Abs(values[0] - chosen.Why.Value); !(d <= 1e-6*(1+math.Abs(chosen.Why.Value))) {
+			t.Errorf("%s: the acquisition is %g at the chosen setting, the decision says %g", name, values[0], chosen.Why.Value)
+		}
+	}
+	if asked < 3 {
+		t.Errorf("only %d policies were asked", asked)
+	}
+}
+
+// TestLengthscalesTellWhatMatters: of two variables, one of which moves nothing, the other has the shorter
+// lengthscale by more than both standard deviations.
+func TestLengthscalesTellWhatMatters(t *testing.T) {
+	s := rahboSpec(2, 1)
+	p := fresh(t, s)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for step := 1; step <= 40; step++ {
+		x := []float64{rng.Float64(), rng.Float64()}
+		observe(t, p, Observation{Step: step, X: x, Mean: math.Sin(9*x[0]) + 0.01*rng.NormFloat64(), Variance: 1e-4, Shots: 5, Valid: true})
+	}
+	if err := p.(Skipper).Skip(41); err != nil { // takes the fit up
+		t.Fatal(err)
+	}
+	log, sd, err := p.(Predictor).Lengthscales()
+	if err != nil || len(log) != 2 {
+		t.Fatal(log, sd, err)
+	}
+	if !(log[1]-log[0] > math.Hypot(sd[0], sd[1])) || !(sd[0] > 0 && sd[0] < 0.7) {
+		t.Errorf("lengthscales exp(%g ± %g) and exp(%g ± %g)", log[0], sd[0], log[1], sd[1])
 	}
 }

@@ -54,6 +54,8 @@ type FigurePart struct {
 	Kind  string `json:"kind"`
 	Title string `json:"title"`
 	SVG   string `json:"svg"`
+	// Folded is for what is looked at after all else, and is not printed.
+	Folded bool `json:"folded,omitempty"`
 }
 
 // RunPart is the run as the page shows it: what every other way out says of it, with its limits,

@@ -69,12 +69,12 @@ journal gives the same file.`,
 	cmd.Flags().StringVar(&size, "size", "slide", "size: "+strings.Join(sizeNames(), ", "))
 	cmd.Flags().StringVar(&o.X, "x", "", "contour: variable along (default: the two that matter most)")
 	cmd.Flags().StringVar(&o.Y, "y", "", "contour: variable upward")
-	cmd.Flags().StringVar(&o.Of, "of", "", "contour: mean, sd, noise or feasible (default mean)")
+	cmd.Flags().StringVar(&o.Of, "of", "", "contour: "+strings.Join(plots.Aspects(), ", ")+" (default mean); acquisition while the run is not over")
 	cmd.Flags().StringVar(&o.Over, "over", "", "progress: steps or cost (default steps)")
 	cmd.Flags().StringVar(&folder, "folder", "", "where the files are that the configuration names (default the configuration's own folder)")
 	completeFrom(cmd, "kind", kindNames()...)
 	completeFrom(cmd, "size", sizeNames()...)
-	completeFrom(cmd, "of", "mean", "sd", "noise", "feasible")
+	completeFrom(cmd, "of", plots.Aspects()...)
 	completeFrom(cmd, "over", "steps", "cost")
 	return cmd
 }

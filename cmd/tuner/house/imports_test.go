@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"loop/notices":    {},
 	"loop/remote":     {"loop/control", "loop/plan", "loop/journal", "loop/journal/controlstate"},
 	"loop/web":        {"loop/control", "loop/plan", "loop/journal"},
+	"loop/web/plots":  {"loop/web", "loop/control", "loop/front", "loop/policy", "loop/journal"},
 	"loop/local":      {"loop/web", "drivers"},
 	"loop/benchmarks": {"loop/benchmarks/experiment", "loop/benchmarks/landscape", "loop/policy", "gpcore", "drivers/sim"},
 
@@ -66,7 +67,7 @@ var arrows = map[string][]string{
 	"cmd/tuner/fault":    {"configs", "drivers", "loop", "loop/guard", "loop/journal/disk", "loop/plan", "loop/remote"},
 	"cmd/tuner/host":     {"cmd/tuner/fault", "cmd/tuner/show", "loop/guard", "loop/local"},
 	"cmd/tuner/makesafe": {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/runfiles", "cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers", "loop", "loop/journal/controlstate", "loop/plan"},
-	"cmd/tuner/outcome":  {"cmd/tuner/host", "cmd/tuner/runfiles", "cmd/tuner/setup", "cmd/tuner/show", "drivers/sim", "drivers/sim/optimum", "loop", "loop/advisor", "loop/control", "loop/front", "loop/journal", "loop/journal/export", "loop/plan", "loop/policy", "loop/replay", "loop/web"},
+	"cmd/tuner/outcome":  {"cmd/tuner/host", "cmd/tuner/runfiles", "cmd/tuner/setup", "cmd/tuner/show", "drivers/sim", "drivers/sim/optimum", "loop", "loop/advisor", "loop/control", "loop/front", "loop/journal", "loop/journal/export", "loop/plan", "loop/policy", "loop/replay", "loop/web", "loop/web/plots"},
 	"cmd/tuner/reset":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/runfiles", "cmd/tuner/setup", "cmd/tuner/show", "loop/guard", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "loop/local", "safety"},
 	"cmd/tuner/runfiles": {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/show", "configs", "loop/guard", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "loop/journal/store", "safety"},
 	"cmd/tuner/serve":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/setup", "cmd/tuner/show", "drivers", "drivers/sim", "loop"},

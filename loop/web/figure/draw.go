@@ -176,6 +176,9 @@ func (s *Scale) width(size float64) float64 {
 	for _, t := range s.ticks() {
 		wide = max(wide, widthOf(t.text, size))
 	}
+	if s.Label == "" {
+		return 0.8*size + 0.4*size + wide
+	}
 	return 0.8*size + 0.4*size + wide + 1.4*size
 }
 

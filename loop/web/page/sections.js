@@ -127,19 +127,6 @@ function sliceSpec(d, slice) {
 
 const nearest = (list, x) => list.reduce((a, b) => (Math.abs(b - x) < Math.abs(a - x) ? b : a));
 
-// picturesSection shows the figures that a report carries, as tuner plot draws them; a live page has none.
-function picturesSection(d) {
-  if (!d.figures || !d.figures.length) return h("section");
-  const base = slug(d.run.name);
-  return h("section", { "aria-labelledby": "pictures" }, h("h2", { id: "pictures" }, "Pictures"),
-    h("div", { class: "pictures" }, d.figures.map((f) => {
-      const drawing = document.importNode(new DOMParser().parseFromString(f.svg, "image/svg+xml").documentElement, true);
-      drawing.setAttribute("aria-label", f.title);
-      return h("figure", { id: "picture-" + f.kind }, drawing,
-        h("div", { class: "tools" }, h("button", { type: "button", onclick: () => save(`${base}-${f.kind}.svg`, "image/svg+xml", f.svg) }, "Save SVG")));
-    })));
-}
-
 function setsSection(d) {
   const total = d.sets.reduce((a, s) => a + (s.spent || 0), 0), unit = d.run.cost_unit, y = d.run.unit;
   const rows = d.sets.map((s, i) => {

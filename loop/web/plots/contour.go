@@ -1,36 +1,54 @@
 package plots
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/web/figure"
 )
 
-// contourCells is how many values stand along each side of a map: finer than an eye tells apart
-// on a slide, coarse enough to be predicted at once.
+// contourCells is how many values stand along each side of a map where Source.Cells does not say it: finer than an
+// eye tells apart on a slide, coarse enough to be predicted at once.
 const contourCells = 49
 
-// aspects are what a map may show, with its words.
-var aspects = []struct {
+// aspect is what a map may show.
+type aspect struct {
 	name, label string
 	of          func(control.PictureEstimate) float64
-}{
+}
+
+// allAspects asks for every one that the run has.
+const allAspects = "all"
+
+// aspects are those that the model says, in the order in which they are of use.
+var aspects = []aspect{
 	{"mean", "mean", func(e control.PictureEstimate) float64 { return float64(e.Mean) }},
 	{"sd", "uncertainty of the mean, SD", func(e control.PictureEstimate) float64 { return float64(e.SD) }},
 	{"noise", "noise of a shot, SD", func(e control.PictureEstimate) float64 { return float64(e.NoiseSD) }},
-	{"feasible", "probability that the constraints hold", func(e control.PictureEstimate) float64 { return float64(e.Feasibility) }},
+	{feasible, feasibleWords, func(e control.PictureEstimate) float64 { return float64(e.Feasibility) }},
 }
 
-// contour draws the model over two variables, all others at the recommended setting.
-func (s *Source) contour(o Options) (*figure.Figure, error) {
+const feasibleWords = "probability that the constraints hold"
+
+// Two aspects that do not have the objective's unit; the second is the policy's, not the model's.
+const feasible, acquisition = "feasible", "acquisition"
+
+// Aspects are the words of Options.Of.
+func Aspects() []string {
 	var names []string
 	for _, a := range aspects {
 		names = append(names, a.name)
 	}
-	of, err := chosen("of", o.Of, names...)
+	return append(names, acquisition, allAspects)
+}
+
+// contour draws the model over two variables, all others at the recommended setting.
+func (s *Source) contour(o Options) (*figure.Figure, error) {
+	of, err := chosen("of", o.Of, Aspects()...)
 	if err != nil {
 		return nil, err
 	}
@@ -38,27 +56,133 @@ func (s *Source) contour(o Options) (*figure.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	aspect := aspects[slices.Index(names, of)]
 	set, ok := s.setWith(a, b)
 	if !ok || s.Model == nil {
 		return nil, nothing("no control set holds both %s and %s, so the model cannot be looked at over them", s.Document.Run.Variables[a].Name, s.Document.Run.Variables[b].Name)
 	}
-	xs, ys := s.spread(a, contourCells), s.spread(b, contourCells)
-	z, all, err := s.field(set, [2]int{a, b}, xs, ys, aspect.of)
+	panels, words, err := s.maps(s.grid(a, b), set, of)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(all, func(v float64) bool { return !math.IsNaN(v) }) {
-		return nil, nothing("the model of this run has no %s", aspect.label)
+	if len(panels) == 0 {
+		return nil, nothing("the model of this run has no %s", words)
 	}
-	unit := s.Document.Run.Unit
-	if of == "feasible" {
-		unit = ""
+	title := fmt.Sprintf("%s: %s of %s", s.Document.Run.Name, words, brief(s.Document.Run.Objective))
+	if of == allAspects {
+		title = fmt.Sprintf("%s: the model over %s and %s", s.Document.Run.Name, s.Document.Run.Variables[a].Name, s.Document.Run.Variables[b].Name)
+		for i := 1; i < len(panels); i++ { // the marks are the same in each: named once, at the first
+			unnamed(panels[i].Layers)
+		}
 	}
-	scale := figure.ScaleOf(label(aspect.label, unit), all...)
-	panel := figure.Panel{X: s.axisOf(a), Y: s.axisOf(b), Scale: scale, Layers: []figure.Layer{figure.Map{X: xs, Y: ys, Z: z, Scale: scale, Levels: scale.Levels(8)}}}
-	s.marks(&panel, a, b)
-	return &figure.Figure{Title: fmt.Sprintf("%s: %s of %s", s.Document.Run.Name, aspect.label, brief(s.Document.Run.Objective)), Note: s.others(set, a, b), Panels: []figure.Panel{panel}}, nil
+	return &figure.Figure{Title: title, Note: s.others(set, a, b), Panels: panels}, nil
+}
+
+// maps are the panels of an aspect, or of all that the run has, and the words of the last.
+func (s *Source) maps(g cells, set int, of string) (panels []figure.Panel, words string, err error) {
+	seen, err := s.Model.Predict(set, g.rows)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, aspect := range aspects {
+		if of != allAspects && of != aspect.name {
+			continue
+		}
+		values := make([]float64, len(seen))
+		for i := range seen {
+			values[i] = aspect.of(seen[i])
+		}
+		unit := s.Document.Run.Unit
+		if aspect.name == feasible {
+			unit = ""
+		}
+		if words = aspect.label; slices.ContainsFunc(values, func(v float64) bool { return !math.IsNaN(v) }) {
+			panels = append(panels, s.panelOf(g, words, unit, of == allAspects, values))
+		}
+	}
+	if of != allAspects && of != acquisition {
+		return panels, words, nil
+	}
+	p, err := s.acquisitionPanel(g, set, of == allAspects)
+	switch {
+	case err == nil:
+		return append(panels, p), acquisitionWords, nil
+	case of == allAspects && errors.Is(err, ErrNothing):
+		return panels, words, nil
+	}
+	return nil, "", err
+}
+
+const acquisitionWords = "acquisition of the next step"
+
+// acquisitionPanel is the map of what the next step maximises.
+func (s *Source) acquisitionPanel(g cells, set int, titled bool) (p figure.Panel, err error) {
+	if s.Acquisition == nil {
+		return p, nothing("the run is over: no next setting is chosen by an acquisition")
+	}
+	values, err := s.Acquisition(set, g.rows)
+	if errors.Is(err, policy.ErrDesign) || errors.Is(err, policy.ErrNotEligible) {
+		return p, nothing("%w", err)
+	}
+	if err != nil {
+		return p, err
+	}
+	return s.panelOf(g, acquisitionWords, "", titled, values), nil
+}
+
+// unnamed takes points out of the key.
+func unnamed(layers []figure.Layer) {
+	for i, l := range layers {
+		if p, ok := l.(figure.Points); ok {
+			p.Name = ""
+			layers[i] = p
+		}
+	}
+}
+
+// cells is a rectangle of settings over two variables.
+type cells struct {
+	a, b   int
+	xs, ys []float64
+	// rows are the whole settings, those of the first y first.
+	rows [][]float64
+}
+
+// grid are the cells of a map, all other variables at the anchor.
+func (s *Source) grid(a, b int) cells {
+	n := contourCells
+	if s.Cells > 0 {
+		n = s.Cells
+	}
+	g := cells{a: a, b: b, xs: s.spread(a, n), ys: s.spread(b, n)}
+	through := s.anchor()
+	for _, y := range g.ys {
+		for _, x := range g.xs {
+			row := slices.Clone(through)
+			row[a], row[b] = x, y
+			g.rows = append(g.rows, row)
+		}
+	}
+	return g
+}
+
+// panelOf is the map of values at the cells, with the marks; titled has the words above it and
+// not beside its scale.
+func (s *Source) panelOf(g cells, words, unit string, titled bool, values []float64) figure.Panel {
+	var z [][]float64
+	for j := range g.ys {
+		z = append(z, values[j*len(g.xs):(j+1)*len(g.xs)])
+	}
+	title, beside := "", label(words, unit)
+	if titled {
+		title, beside = label(words, unit), ""
+	}
+	scale := figure.ScaleOf(beside, values...)
+	if words == feasibleWords {
+		scale.Low, scale.High = 0, 1 // a probability
+	}
+	panel := figure.Panel{Title: title, X: s.axisOf(g.a), Y: s.axisOf(g.b), Scale: scale, Layers: []figure.Layer{figure.Map{X: g.xs, Y: g.ys, Z: z, Scale: scale, Levels: scale.Levels(8)}}}
+	s.marks(&panel, g.a, g.b)
+	return panel
 }
 
 // pair are the variables of a map: those that are named, else those that matter most.
@@ -98,28 +222,24 @@ func (s *Source) pair(o Options) (a, b int, err error) {
 	return at[0], at[1], nil
 }
 
-// field asks the model at every cell.
-func (s *Source) field(set int, of [2]int, xs, ys []float64, value func(control.PictureEstimate) float64) (z [][]float64, all []float64, err error) {
-	var rows [][]float64
-	through := s.anchor()
-	for _, y := range ys {
-		for _, x := range xs {
-			row := slices.Clone(through)
-			row[of[0]], row[of[1]] = x, y
-			rows = append(rows, row)
+// Pairs are pairs of variables that a control set holds both of, at most so many: of variables that
+// matter most first. None where there is no model.
+func (s *Source) Pairs(most int) (out [][2]string, err error) {
+	order, err := s.byImportance()
+	if errors.Is(err, ErrNothing) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for j := 1; j < len(order); j++ {
+		for i := range j {
+			if _, ok := s.setWith(order[i], order[j]); ok && len(out) < most {
+				out = append(out, [2]string{s.Document.Run.Variables[order[i]].Name, s.Document.Run.Variables[order[j]].Name})
+			}
 		}
 	}
-	seen, err := s.Model.Predict(set, rows)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, e := range seen {
-		all = append(all, value(e))
-	}
-	for j := range ys {
-		z = append(z, all[j*len(xs):(j+1)*len(xs)])
-	}
-	return z, all, nil
+	return out, nil
 }
 
 // marks adds what was tried, the start and the recommended setting.

@@ -201,9 +201,49 @@ func (s *Source) importance(Options) (*figure.Figure, error) {
 	if v.unsure > 1 {
 		note += " The ranges are little explored: what is not known outweighs what is."
 	}
-	return &figure.Figure{Title: s.Document.Run.Name + ": importance of each variable", Note: note,
+	out := &figure.Figure{Title: s.Document.Run.Name + ": importance of each variable", Note: note,
 		Panels: []figure.Panel{{X: figure.Axis{Label: "share of the variance"}, Y: figure.Axis{Names: names}, Layers: []figure.Layer{
 			figure.Bars{Name: "with interactions (total index)", Value: clean(v.total), Error: double(v.totalSE), Colour: figure.First, Row: 0, Rows: 2},
 			figure.Bars{Name: "alone (first-order index)", Value: clean(v.first), Error: double(v.firstError), Colour: figure.Sixth, Row: 1, Rows: 2},
-		}}}}, nil
+		}}}}
+	p, note, err := s.lengths()
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		out.Panels = append(out.Panels, *p)
+	}
+	out.Note += note
+	return out, nil
+}
+
+// lengths draws how fast the objective changes along each variable: the range over the lengthscale, with
+// two standard deviations of its logarithm; nil, and why, where that tells nothing.
+func (s *Source) lengths() (p *figure.Panel, note string, err error) {
+	if s.Lengthscales == nil {
+		return nil, "", nil
+	}
+	log, sd, err := s.Lengthscales()
+	if err != nil || len(log) != len(s.Document.Run.Variables) {
+		return nil, "", err
+	}
+	if slices.Min(log) == slices.Max(log) {
+		return nil, " The model has one lengthscale for all variables, which tells none from another.", nil
+	}
+	p = &figure.Panel{X: figure.Axis{Label: "range over lengthscale", Log: true}}
+	unsure := false
+	for i, v := range s.Document.Run.Variables {
+		p.Y.Names = append(p.Y.Names, v.Name)
+		row := []float64{float64(i), float64(i)}
+		if sd[i] > 0 {
+			unsure = true
+			p.Layers = append(p.Layers, figure.Line{X: []float64{math.Exp(-log[i] - 2*sd[i]), math.Exp(-log[i] + 2*sd[i])}, Y: row, Colour: figure.First})
+		}
+		p.Layers = append(p.Layers, figure.Points{X: []float64{math.Exp(-log[i])}, Y: row[:1], Colour: figure.First, Large: true})
+	}
+	note = " Right: how many lengthscales the range is long; more: a shorter way changes the objective."
+	if unsure {
+		note += " Lines are two standard deviations of the logarithm."
+	}
+	return p, note, nil
 }

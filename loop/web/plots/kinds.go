@@ -18,10 +18,11 @@ func Kinds() []Kind {
 	return []Kind{
 		{"progress", "what was measured, and the best so far, over steps or cost", (*Source).progress},
 		{"tradeoff", "mean against noise of every setting tried, with the front", (*Source).tradeoff},
+		{"risk", "what would be recommended as the charge for noise grows: mean, noise, setting", (*Source).risk},
 		{"sets", "gain against cost of each control set, and when it was chosen", (*Source).sets},
-		{"contour", "the model over two variables: mean, its uncertainty, noise, or probability of the constraints", (*Source).contour},
+		{"contour", "the model over two variables: mean, its uncertainty, noise, probability of the constraints, acquisition", (*Source).contour},
 		{"slices", "the model along every variable, with what was measured", (*Source).slices},
-		{"importance", "how much of the objective's variation each variable explains", (*Source).importance},
+		{"importance", "how much each variable matters: shares of the variation, and lengthscales", (*Source).importance},
 		{"parallel", "every setting tried, a line each, coloured by its worth", (*Source).parallel},
 		{"sensors", "every recorded sensor over the steps, with its limits", (*Source).sensors},
 		{"predicted", "what the model predicted against what was measured", (*Source).predicted},

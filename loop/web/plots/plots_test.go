@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/front"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/web"
 	"github.com/labtuner/tuner/loop/web/figure"
 )
@@ -29,7 +31,7 @@ func (ishigami) Predict(_ int, x [][]float64) ([]control.PictureEstimate, error)
 // run is a run of the Ishigami function over three variables and two control sets.
 func run(minimize bool) Source {
 	d := &web.Document{Run: web.RunPart{Run: control.Run{Name: "ishigami", CostUnit: "EUR", Minimize: minimize,
-		Sensors: []control.Scalar{{Name: "signal", Unit: "mV"}, {Name: "temperature", Unit: "degC"}}}, Objective: "signal", Unit: "mV", Constraints: []web.ConstraintPart{{Sensor: 1, Low: journal.Number(math.NaN()), High: 40}}}}
+		Sensors: []control.Scalar{{Name: "signal", Unit: "mV"}, {Name: "temperature", Unit: "degC"}}}, Objective: "signal", Unit: "mV", Risk: 10, Constraints: []web.ConstraintPart{{Sensor: 1, Low: journal.Number(math.NaN()), High: 40}}}}
 	for _, name := range []string{"a", "b", "c"} {
 		d.Run.Variables = append(d.Run.Variables, web.VariablePart{Name: name, Unit: "rad", Low: -math.Pi, High: math.Pi, Start: 0, Actuated: true})
 	}
@@ -47,7 +49,18 @@ func run(minimize bool) Source {
 	}
 	best := &control.PicturePoint{ControlSet: 1, X: []journal.Number{1, 1, 1}, PictureEstimate: control.PictureEstimate{Mean: 5, SD: 0.1, NoiseSD: 1, Bound: 4.8}}
 	d.Picture = &control.Picture{Best: best, Start: &control.PictureEstimate{Mean: 0, NoiseSD: 0.5}, Sets: []*control.PicturePoint{best, best}}
-	return Source{Document: d, Model: ishigami{}, Sensors: func(step int) ([]float64, error) { return []float64{float64(step), 30}, nil }}
+	price := func() ([]front.Price, error) {
+		var out []front.Price
+		for k := range 4 { // the greater the risk, the steadier and the lower
+			v := journal.Number(k)
+			parts := []control.SettingPart{{How: control.HowSet, Value: v / 4}, {How: control.HowSet, Value: 1}, {How: control.HowMeasured, Value: 1}}
+			out = append(out, front.Price{Risk: math.Pow(10, float64(k)), Point: front.Point{Variables: parts, First: front.Value{Value: 5 - v, SE: 0.1}, Second: front.Value{Value: 1 - v/5, Low: 0.9 - v/5, High: 1.2 - v/5}}})
+		}
+		return out, nil
+	}
+	lengths := func() (log, sd []float64, err error) { return []float64{-1, -2, 0.5}, []float64{0.1, 0, math.NaN()}, nil }
+	asked := func(set int, x [][]float64) ([]float64, error) { return make([]float64, len(x)), nil }
+	return Source{Document: d, Model: ishigami{}, Prices: price, Lengthscales: lengths, Acquisition: asked, Sensors: func(step int) ([]float64, error) { return []float64{float64(step), 30}, nil }}
 }
 
 func svg(t *testing.T, s Source, kind string, o Options) string {
@@ -68,10 +81,11 @@ func TestKinds(t *testing.T) {
 	want := map[string][]string{
 		"progress":   {"signal (mV)", "best measured so far", "best pessimistic bound so far", "starting setting"},
 		"tradeoff":   {"noise of a shot, standard deviation (mV)", "front", "recommended"},
+		"risk":       {"risk alpha (1/mV)", "noise of a shot, SD (mV)", "share of the range", "recommended at some alpha", "own alpha is 10"},
 		"sets":       {"mean cost of a step (EUR)", "a, b, c", "start"},
 		"contour":    {"b (rad)", "recommended", "tried"},
 		"slices":     {"a (rad)", "b (rad)", "c (rad)"},
-		"importance": {"total index", "share of the variance"},
+		"importance": {"total index", "share of the variance", "range over lengthscale"},
 		"parallel":   {"share of the range", "recommended"},
 		"sensors":    {"temperature (degC)", "stroke-dasharray"},
 		"predicted":  {"signal measured (mV)", "as predicted"},
@@ -108,6 +122,55 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestAspects: a map of all that the run has, and the acquisition only while a next step is to be chosen.
+func TestAspects(t *testing.T) {
+	all := svg(t, run(false), "contour", Options{Of: "all"})
+	for _, words := range []string{"uncertainty of the mean", "noise of a shot", "probability that the constraints hold", "acquisition of the next step"} {
+		if !strings.Contains(all, words) {
+			t.Errorf("all of the model lacks %q", words)
+		}
+	}
+	over := run(false)
+	over.Acquisition = nil
+	if out := svg(t, over, "contour", Options{Of: "all"}); strings.Contains(out, "acquisition") {
+		t.Error("a run that is over shows an acquisition")
+	}
+	for _, err := range []error{nil, policy.ErrDesign, policy.ErrNotEligible} {
+		s := run(false)
+		if s.Acquisition = nil; err != nil {
+			s.Acquisition = func(int, [][]float64) ([]float64, error) { return nil, err }
+		}
+		if _, got := Draw(s, "contour", Options{Of: "acquisition"}); !errors.Is(got, ErrNothing) {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	s := run(false)
+	pairs, err := s.Pairs(2)
+	if err != nil || len(pairs) != 2 || pairs[0] != [2]string{"a", "b"} {
+		t.Errorf("pairs %v, %v", pairs, err)
+	}
+}
+
+// TestRiskSaysWhyNot: what the record cannot tell of risk is said, and is no failure.
+func TestRiskSaysWhyNot(t *testing.T) {
+	for _, err := range []error{policy.ErrNoNoise, front.ErrOneNoise} {
+		s := run(false)
+		s.Prices = func() ([]front.Price, error) { return nil, err }
+		if _, got := Draw(s, "risk", Options{}); !errors.Is(got, ErrNothing) || !strings.Contains(got.Error(), err.Error()) {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+}
+
+// TestOneLengthscale: a model that has the same for all variables tells none from another, and the figure says so.
+func TestOneLengthscale(t *testing.T) {
+	s := run(false)
+	s.Lengthscales = func() (log, sd []float64, err error) { return make([]float64, 3), make([]float64, 3), nil }
+	if out := svg(t, s, "importance", Options{}); strings.Contains(out, "range over lengthscale") || !strings.Contains(out, "one lengthscale for all variables") {
+		t.Error("one lengthscale is drawn, or is not said")
+	}
+}
+
 // TestNothingToDraw: a run without steps, model or sensors says so for every kind.
 func TestNothingToDraw(t *testing.T) {
 	for _, k := range Kinds() {
@@ -115,7 +178,7 @@ func TestNothingToDraw(t *testing.T) {
 			continue // variables can be shown without a step
 		}
 		s := run(false)
-		s.Document.Steps, s.Document.Picture, s.Document.Run.Sensors, s.Model = nil, nil, nil, nil
+		s.Document.Steps, s.Document.Picture, s.Document.Run.Sensors, s.Model, s.Prices = nil, nil, nil, nil, nil
 		if _, err := Draw(s, k.Name, Options{}); !errors.Is(err, ErrNothing) {
 			t.Errorf("%s: %v", k.Name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/front"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/web"
 	"github.com/labtuner/tuner/loop/web/figure"
@@ -24,8 +25,16 @@ type Source struct {
 	Document *web.Document
 	// Model is asked for what no step has shown; nil: there is none, such as before the first step.
 	Model Model
+	// Acquisition is what the next step maximises, as policy.Predictor says it; nil: there is no next step.
+	Acquisition func(set int, x [][]float64) ([]float64, error)
+	// Lengthscales are the model's, as policy.Predictor says them.
+	Lengthscales func() (log, sd []float64, err error)
+	// Prices lists what would be recommended at other risks; nil: there is no model.
+	Prices func() ([]front.Price, error)
 	// Log has the variables on a logarithmic axis.
 	Log []bool
+	// Cells is how many values stand along each side of a map, 0: as many as a slide shows.
+	Cells int
 	// Sensors gives each sensor's mean over the shots of a step, NaN where it gave no data.
 	Sensors func(step int) ([]float64, error)
 }
@@ -36,7 +45,7 @@ type Options struct {
 	X, Y string
 	// Over is "steps" or "cost".
 	Over string
-	// Of is "mean", "sd", "noise" or "feasible".
+	// Of is "mean", "sd", "noise", "feasible", "acquisition", or "all" of those that the run has.
 	Of string
 }
 

@@ -1,0 +1,57 @@
+package fitting
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// spreadStep is the step of the differences of the gradient, in logarithms: of order the cube root of the
+// gradient's rounding, which leaves six digits of the curvature.
+const spreadStep = 1e-4
+
+// Spread tells how well the data determine the hyperparameters of p.Kernel, taken as the most
+// probable ones: of each, in the order of Kernel.Params, the standard deviation of its logarithm by
+// the Laplace approximation, which takes the posterior of all logarithms for normal with the curvature
+// it has there (Rasmussen & Williams 2006, section 3.4). NaN for those that are held, and for all where
+// the curvature is none of a maximum. p.Noise, Starts and Seed are not used: the noise is given. Cost: as
+// many evaluations of O(n^3) as there are hyperparameters, twice.
+//
+// Errors: those of a problem that [Fit] refuses.
+func Spread(p Problem) ([]float64, error) {
+	p.Noise = nil
+	e, err := newEvidence(p)
+	if err != nil {
+		return nil, err
+	}
+	n, at := len(e.free), e.start()
+	up, down, minus := make([]float64, n), make([]float64, n), mat.NewSymDense(n, nil)
+	for j := range n {
+		middle := at[j]
+		at[j] = middle + spreadStep
+		e.gradient(up, at)
+		at[j] = middle - spreadStep
+		e.gradient(down, at)
+		at[j] = middle
+		for i := range n {
+			curve := (down[i] - up[i]) / (2 * spreadStep)
+			if i != j {
+				curve /= 2 // the other half comes with the other triangle
+			}
+			minus.SetSym(i, j, minus.At(i, j)+curve)
+		}
+	}
+	out := make([]float64, len(e.logs))
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	var c mat.Cholesky
+	var inverse mat.SymDense
+	if !c.Factorize(minus) || c.InverseTo(&inverse) != nil {
+		return out, nil
+	}
+	for k, i := range e.free {
+		out[i] = math.Sqrt(inverse.At(k, k))
+	}
+	return out, nil
+}
