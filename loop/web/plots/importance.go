@@ -197,7 +197,7 @@ func (s *Source) importance(Options) (*figure.Figure, error) {
 	for _, i := range v.variables {
 		names = append(names, s.Document.Run.Variables[i].Name)
 	}
-	note := fmt.Sprintf("Shares of the variance of the model's mean over the ranges; bars are two standard errors of the estimate. The model's own variance is %.0f %% of it.", 100*v.unsure)
+	note := fmt.Sprintf("Shares of the variance of the model's mean over the ranges ± 2 SE of the estimate. The model's own variance is %.0f %% of it.", 100*v.unsure)
 	if v.unsure > 1 {
 		note += " The ranges are little explored: what is not known outweighs what is."
 	}
@@ -241,9 +241,10 @@ func (s *Source) lengths() (p *figure.Panel, note string, err error) {
 		}
 		p.Layers = append(p.Layers, figure.Points{X: []float64{math.Exp(-log[i])}, Y: row[:1], Colour: figure.First, Large: true})
 	}
-	note = " Right: how many lengthscales the range is long; more: a shorter way changes the objective."
+	note = " Right: how many lengthscales the range is long: more, the shorter the way on which the objective changes"
 	if unsure {
-		note += " Lines are two standard deviations of the logarithm."
+		note += " (± 2 SD of the logarithm)"
 	}
+	note += "."
 	return p, note, nil
 }
