@@ -58,7 +58,9 @@ func run(minimize bool) Source {
 		}
 		return out, nil
 	}
-	lengths := func() (log, sd []float64, err error) { return []float64{-1, -2, 0.5}, []float64{0.1, 0, math.NaN()}, nil }
+	lengths := func() (log, sd []float64, err error) {
+		return []float64{-1, -2, 0.5}, []float64{0.1, 0, math.NaN()}, nil
+	}
 	asked := func(set int, x [][]float64) ([]float64, error) { return make([]float64, len(x)), nil }
 	return Source{Document: d, Model: ishigami{}, Prices: price, Lengthscales: lengths, Acquisition: asked, Sensors: func(step int) ([]float64, error) { return []float64{float64(step), 30}, nil }}
 }
