@@ -21,6 +21,7 @@ type controlSet struct {
 	nodes        quadrature.Nodes
 	coarse       quadrature.Nodes
 	nodesVersion uint64 // version of the first process's kernel that the nodes suit
+	spare        *spares
 }
 
 func newControlSet(terms []Term, share []*sharedTerm, in Inputs) (*controlSet, error) {

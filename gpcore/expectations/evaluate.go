@@ -2,6 +2,7 @@ package expectations
 
 import (
 	"math"
+	"sync"
 
 	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
@@ -27,6 +28,36 @@ type scratch struct {
 	job            vec.Pairs
 	ones           []float64
 	watch          watch.Scratch
+}
+
+// spares are scratches of one list of processes for forks that live from one Renew of a cache to
+// the next; nil: each fork makes its own.
+type spares struct {
+	mu    sync.Mutex
+	all   []*scratch
+	given int
+}
+
+// take gives a scratch for terms.
+func (p *spares) take(terms []Term) *scratch {
+	if p == nil {
+		return newScratch(terms)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.given == len(p.all) {
+		p.all = append(p.all, newScratch(terms))
+	}
+	p.given++
+	return p.all[p.given-1]
+}
+
+// back takes all back, and drops those that nobody took.
+func (p *spares) back() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.all[p.given:])
+	p.all, p.given = p.all[:p.given], 0
 }
 
 func newScratch(terms []Term) *scratch {

@@ -36,20 +36,10 @@ type Expected struct {
 // share what they have in common. Processes must agree in their number of coordinates.
 // It returns an error for terms or inputs that do not fit.
 func NewSets(terms []Term, sets []Inputs) ([]*Expected, error) {
-	if len(terms) == 0 || len(sets) == 0 {
-		return nil, errors.New("gpcore: an expectation needs at least one term and one control set")
+	if err := checkSets(terms, sets); err != nil {
+		return nil, err
 	}
-	var share []*sharedTerm
-	for i, t := range terms {
-		if t.Process == nil || t.Process.Dim() != terms[0].Process.Dim() {
-			return nil, fmt.Errorf("gpcore: term %d needs a process with as many coordinates as the others", i)
-		}
-		if t.Of == nil && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
-			return nil, fmt.Errorf("gpcore: term %d has coefficients %g and %g, which must be finite", i, t.Mean, t.SD)
-		}
-		share = append(share, &sharedTerm{m: t.Process.Model()})
-	}
-	scratch := newScratch(terms)
+	share, scratch := shareTerms(terms), newScratch(terms)
 	out := make([]*Expected, len(sets))
 	for i, in := range sets {
 		s, err := newControlSet(terms, share, in)
@@ -59,6 +49,22 @@ func NewSets(terms []Term, sets []Inputs) ([]*Expected, error) {
 		out[i] = &Expected{s, scratch}
 	}
 	return out, nil
+}
+
+// checkSets finds terms and control sets of which no expectation can be made.
+func checkSets(terms []Term, sets []Inputs) error {
+	if len(terms) == 0 || len(sets) == 0 {
+		return errors.New("gpcore: an expectation needs at least one term and one control set")
+	}
+	for i, t := range terms {
+		if t.Process == nil || t.Process.Dim() != terms[0].Process.Dim() {
+			return fmt.Errorf("gpcore: term %d needs a process with as many coordinates as the others", i)
+		}
+		if t.Of == nil && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
+			return fmt.Errorf("gpcore: term %d has coefficients %g and %g, which must be finite", i, t.Mean, t.SD)
+		}
+	}
+	return nil
 }
 
 // SetTerms gives e and its forks other terms of the same processes, in the same order: other
@@ -100,7 +106,7 @@ func (e *Expected) Rules() (full, coarse quadrature.Nodes) { return e.nodes, e.c
 
 // Fork is the same function with its own scratch. Forks share what Prepare makes,
 // so only one of them needs preparing; meanwhile no other may be used.
-func (e *Expected) Fork() search.Objective { return &Expected{e.controlSet, newScratch(e.terms)} }
+func (e *Expected) Fork() search.Objective { return &Expected{e.controlSet, e.spare.take(e.terms)} }
 
 // ForkSharing is Fork with the scratch of other, a fork of an expectation of the same terms
 // from one call of NewSets: the two must not be used at once. Nil where other is

@@ -37,10 +37,20 @@ type coordFactor struct {
 	v, old []float64
 }
 
+// shareTerms are the shared parts of terms.
+func shareTerms(terms []Term) []*sharedTerm {
+	out := make([]*sharedTerm, len(terms))
+	for i, t := range terms {
+		out[i] = &sharedTerm{m: t.Process.Model()}
+	}
+	return out
+}
+
 // require asks for the factors of a coordinate.
 func (t *sharedTerm) require(coord int, m quadrature.Marginal) {
 	if t.factor(coord, m) == nil {
 		t.factors = append(t.factors, &coordFactor{coord: coord, m: m})
+		t.ready = false // the next sync computes all factors of all points
 	}
 }
 

@@ -59,13 +59,7 @@ func BenchmarkDeadline(b *testing.B) {
 						if q.Cut {
 							cut++
 						}
-						x := slices.Clone(q.X)
-						for i, v := range x {
-							if v != v { // left alone
-								x[i] = rng.Float64()
-							}
-						}
-						tell(b, p, rng, q.Step, x)
+						tell(b, p, rng, q)
 					}
 					slices.Sort(took)
 					at := func(quantile float64) float64 {

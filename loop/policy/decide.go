@@ -280,7 +280,7 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 		return e.search(out, options, slack)
 	}
 	if e.worthIsView() {
-		out.Criterion = &risk.Criterion{Model: e.model, Random: e.criterion.Random}
+		out.Criterion = &risk.Criterion{Model: e.model, Random: e.criterion.Random, Cache: e.criterion.Cache}
 		for i, v := range out.Views {
 			out.Views[i] = e.criterion.Worth(v)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/confidence"
 	"github.com/labtuner/tuner/loop/policy/constraint"
@@ -39,6 +40,7 @@ type engine struct {
 
 	acquisition acquisition.Function
 	kept        acquisition.Kept
+	cache       expectations.Cache // of everything that is expected over random variables
 	lists       acquisition.ListSampler
 	schedule    schedule
 	fullOnly    int // the only control set that may be played, -1: all

@@ -8,20 +8,23 @@ import (
 )
 
 // TestStepsLeaveLittleGarbage: in steady state a step, Propose, Observe and Recommend, makes
-// few and small objects, whatever the model's capacity. What a search or an expectation
+// few and small objects, whatever the model's capacity, with one control set and with seven. What a search or an expectation
 // needs is kept, or taken from the processes: one that is made anew in a step takes a
 // megabyte at this capacity.
 func TestStepsLeaveLittleGarbage(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for kind, most := range map[string]struct{ objects, bytes uint64 }{"irgp-ucb": {100, 32 << 10}, "rahbo": {150, 48 << 10}} {
+	for kind, most := range map[string]struct{ objects, bytes uint64 }{"irgp-ucb": {100, 32 << 10}, "rahbo": {150, 48 << 10}, "ucb-cvs": {900, 400 << 10}, "costids": {1800, 600 << 10}} {
 		s := runningSpec(kind, 3)
+		if kind == "ucb-cvs" || kind == "costids" {
+			s = setsSpec(kind)
+		}
 		p, rng := grown(t, s, 60), rand.New(rand.NewPCG(4, 5))
 		step := func() int {
 			q, err := p.Propose(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
-			tell(t, p, rng, q.Step, q.X)
+			tell(t, p, rng, q)
 			if _, err := p.Recommend(); err != nil {
 				t.Fatal(err)
 			}

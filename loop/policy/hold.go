@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/drift"
@@ -112,7 +111,7 @@ func (e *engine) heldPoint(set int) ([]float64, error) {
 		return nil, nil
 	}
 	terms := append(e.model.Posterior().LinearTerms(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
-	c, err := expectations.New(terms, e.criterion.Random.Inputs(d, e.lastObserved+1))
+	c, err := e.cache.One(terms, e.criterion.Random.Inputs(d, e.lastObserved+1))
 	if err != nil {
 		return nil, err
 	}

@@ -173,11 +173,11 @@ func (e *engine) newModels(p Kind, random *space.RandomVariables) (err error) {
 		return err
 	}
 	random.SetDraws(s.RandomDraws)
-	e.criterion = &risk.Criterion{Model: e.model, Random: random}
+	e.criterion = &risk.Criterion{Model: e.model, Random: random, Cache: &e.cache}
 	if p.Risk {
 		e.criterion.Risk = s.Risk
 	}
-	if e.constraints, err = constraint.New(s.Constraints, how, random); err != nil {
+	if e.constraints, err = constraint.New(s.Constraints, how, random, &e.cache); err != nil {
 		return err
 	}
 	c := confidence.Spec{Initial: s.InitialSteps, Dims: len(s.Variables), Seed: s.Seed, Name: s.Confidence, Form: s.ConfidenceSetting,

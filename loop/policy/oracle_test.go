@@ -97,7 +97,7 @@ func TestRiskBoundsAgainstNumpy(t *testing.T) {
 		for k, x := range r.At {
 			for sign, want := range map[float64]float64{1: r.Optimistic[k], -1: r.Pessimistic[k]} {
 				beta := sign * r.Beta
-				v, err := space.Expectation(append(e.model.Posterior().LinearTerms(1, beta), e.criterion.Terms(beta)...), e.criterion.Random.Inputs(e.domains[0], 1), x)
+				v, err := space.Expectation(nil, append(e.model.Posterior().LinearTerms(1, beta), e.criterion.Terms(beta)...), e.criterion.Random.Inputs(e.domains[0], 1), x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -146,7 +146,7 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 			if len(d.Coords) != len(k.Controlled) || d.Coords[0] != k.Controlled[0] {
 				continue
 			}
-			v, err := space.Expectation(e.model.Posterior().LinearTerms(1, o.Expectation.Beta), e.criterion.Random.Inputs(d, 1), k.At)
+			v, err := space.Expectation(nil, e.model.Posterior().LinearTerms(1, o.Expectation.Beta), e.criterion.Random.Inputs(d, 1), k.At)
 			if err != nil {
 				t.Fatal(err)
 			}

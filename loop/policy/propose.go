@@ -100,6 +100,7 @@ func (e *engine) advance(ctx context.Context, step int) error {
 	if step <= e.lastBoundary {
 		return nil
 	}
+	e.cache.Renew()
 	failed, err := e.constraints.Advance(ctx, step, step > e.spec.InitialSteps)
 	if err != nil {
 		return err

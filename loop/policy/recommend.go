@@ -172,7 +172,7 @@ func (e *engine) quickBounds(dst []float64, d *space.Domain, x []float64) error 
 		expectations.At(dst, terms, x)
 		return nil
 	}
-	c, err := expectations.New(terms, in)
+	c, err := e.cache.One(terms, in)
 	if err != nil {
 		return err
 	}

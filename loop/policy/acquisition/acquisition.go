@@ -162,5 +162,5 @@ func (d *Decision) Expectations(terms []expectations.Term) ([]*expectations.Expe
 	for i, set := range d.Sets {
 		in[i] = d.inputs(set)
 	}
-	return expectations.NewSets(terms, in)
+	return d.Criterion.Cache.Sets(terms, in)
 }

@@ -86,7 +86,7 @@ func (d *Decision) bestMean(v model.View) (float64, error) {
 		if len(x) == 0 {
 			continue
 		}
-		means, err := space.Expectation(v.LinearTerms(1, 0), d.Criterion.Random.Inputs(dom, d.Step), x)
+		means, err := space.Expectation(d.Criterion.Cache, v.LinearTerms(1, 0), d.Criterion.Random.Inputs(dom, d.Step), x)
 		if err != nil {
 			return 0, err
 		}

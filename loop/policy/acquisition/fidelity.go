@@ -123,7 +123,7 @@ func newFidelityPart(group []Optimum, all int) (fidelityPart, error) {
 // fidelityInformation makes the objective of one control set.
 func (d *Decision) fidelityInformation(parts []fidelityPart, set int) (search.Objective, error) {
 	in := d.inputs(set)
-	shape, err := expectations.New([]expectations.Term{{Process: parts[0].GP, Mean: 1}}, in)
+	shape, err := d.Criterion.Cache.Shape(parts[0].GP, in)
 	if err != nil {
 		return nil, err
 	}

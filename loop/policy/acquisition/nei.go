@@ -31,7 +31,7 @@ func (ImprovementOfExpectation) Options(d *Decision) ([]Option, error) {
 	for _, v := range d.Views {
 		for _, set := range d.Sets {
 			in := d.inputs(set)
-			shape, err := expectations.New([]expectations.Term{{Process: v[0].GP, Mean: 1}}, in)
+			shape, err := d.Criterion.Cache.Shape(v[0].GP, in)
 			if err != nil {
 				return nil, err
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/sampling"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -82,7 +81,7 @@ func (s *Sample) expectationOver(d *Decision, g Goal) (search.Objective, error) 
 		return &tabulated{g.Domain, s.table}, nil
 	}
 	in := g.Inputs
-	shape, err := expectations.New([]expectations.Term{{Process: s.component.GP, Mean: 1}}, in)
+	shape, err := d.Criterion.Cache.Shape(s.component.GP, in)
 	if err != nil {
 		return nil, err
 	}

@@ -45,12 +45,13 @@ type Constraint struct {
 type Set struct {
 	Each   []*Constraint
 	random *space.RandomVariables
+	cache  *expectations.Cache
 }
 
 // New makes the constraints of a specification; base is how the objective is
-// modelled.
-func New(bounds []Spec, base *model.Rules, random *space.RandomVariables) (*Set, error) {
-	out := &Set{random: random}
+// modelled, and cache keeps their expectations.
+func New(bounds []Spec, base *model.Rules, random *space.RandomVariables, cache *expectations.Cache) (*Set, error) {
+	out := &Set{random: random, cache: cache}
 	for j, c := range bounds {
 		if c.Probability == 0 {
 			c.Probability = DefaultProbability
@@ -267,7 +268,7 @@ func (s *Set) Feasibilities(d *space.Domain, step int, x []float64) ([]Feasibili
 	}
 	out := make([]Feasibility, len(x)/d.Size())
 	for _, c := range s.withData() {
-		p, err := space.Expectation(c.terms(), s.random.Inputs(d, step), x)
+		p, err := space.Expectation(s.cache, c.terms(), s.random.Inputs(d, step), x)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,8 @@ type Criterion struct {
 	Model  *model.Model
 	Random *space.RandomVariables
 	Risk   float64 // alpha in 1/(the objective's unit); 0: none
+	// Cache keeps expectations from one use to the next; nil: they are made anew.
+	Cache *expectations.Cache
 }
 
 // Alpha is the risk factor of the standardised objective: with y = scale*z,

@@ -64,14 +64,14 @@ func (e *Criterion) Summarise(j Evaluation, ends Ends, x []float64) ([]Summary, 
 	if j.Domain.Size() == 0 {
 		return e.summariseUncontrolled(j, ends)
 	}
-	in, err := shareNodes(e.Random.Inputs(j.Domain, j.Step), j.View)
+	in, err := e.shareNodes(e.Random.Inputs(j.Domain, j.Step), j.View)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Summary, len(x)/j.Domain.Size())
 	moments := make([][]Summary, len(j.View)) // of each component; shot is the mean's variance
 	for i, c := range j.View {
-		m, err := componentMoments(c, in, x, len(j.Domain.Random) > 0)
+		m, err := e.componentMoments(c, in, x, len(j.Domain.Random) > 0)
 		if err != nil {
 			return nil, err
 		}
@@ -102,11 +102,11 @@ func (e *Criterion) Summarise(j Evaluation, ends Ends, x []float64) ([]Summary, 
 // shareNodes has the components of a mixture take the expectations over the same nodes, those
 // for the first one: choosing nodes costs more than an expectation. A single process
 // keeps its own, which spares it nodes for what has a closed form.
-func shareNodes(in expectations.Inputs, v model.View) (expectations.Inputs, error) {
+func (e *Criterion) shareNodes(in expectations.Inputs, v model.View) (expectations.Inputs, error) {
 	if len(v) == 1 || len(in.Random) == 0 {
 		return in, nil
 	}
-	shape, err := expectations.New([]expectations.Term{{Process: v[0].GP, Mean: 1}}, in)
+	shape, err := e.Cache.Shape(v[0].GP, in)
 	if err != nil {
 		return in, err
 	}
@@ -117,15 +117,15 @@ func shareNodes(in expectations.Inputs, v model.View) (expectations.Inputs, erro
 
 // componentMoments has one component's E[mean], E[sd] and, where there are any, the
 // variance of its mean over the random variables.
-func componentMoments(c model.Component, in expectations.Inputs, x []float64, random bool) ([]Summary, error) {
+func (e *Criterion) componentMoments(c model.Component, in expectations.Inputs, x []float64, random bool) ([]Summary, error) {
 	out := make([]Summary, len(x)/len(in.Controlled))
 	// Negative coefficients of the standard deviation have no Jensen bound, which takes
 	// O(n^3) to prepare and is of no use here.
-	sd, err := space.Expectation([]expectations.Term{{Process: c.GP, SD: -1}}, in, x)
+	sd, err := space.Expectation(e.Cache, []expectations.Term{{Process: c.GP, SD: -1}}, in, x)
 	if err != nil {
 		return nil, err
 	}
-	lower, err := space.Expectation([]expectations.Term{{Process: c.GP, Mean: 1, SD: -1, Offset: c.Offset}}, in, x)
+	lower, err := space.Expectation(e.Cache, []expectations.Term{{Process: c.GP, Mean: 1, SD: -1, Offset: c.Offset}}, in, x)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func componentMoments(c model.Component, in expectations.Inputs, x []float64, ra
 		out[k].Mean = lower[k] - sd[k]
 	}
 	if random {
-		square, err := space.Expectation([]expectations.Term{{Process: c.GP, Offset: c.Offset, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
+		square, err := space.Expectation(e.Cache, []expectations.Term{{Process: c.GP, Offset: c.Offset, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
 			return mu * mu, 2 * mu, 0
 		}}}, in, x)
 		if err != nil {
@@ -157,7 +157,7 @@ func (e *Criterion) addSpread(j Evaluation, beta float64, out []Summary, in expe
 	if !e.spreads(j) {
 		return nil
 	}
-	shape, err := expectations.New([]expectations.Term{{Process: j.View[0].GP, Mean: 1}}, in)
+	shape, err := e.Cache.Shape(j.View[0].GP, in)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (e *Criterion) addNoise(j Evaluation, beta float64, out []Summary, in expec
 		if len(in.Random) > 0 { // over the nodes that suit the objective, as in a decision: those of the first term
 			terms = append([]expectations.Term{{Process: j.View[0].GP}}, terms...)
 		}
-		return space.Expectation(terms, in, x)
+		return space.Expectation(e.Cache, terms, in, x)
 	}
 	bound, err := expected(beta)
 	if err != nil {

@@ -1,0 +1,171 @@
+package expectations
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/quadrature"
+)
+
+// Cache keeps expectations from one use to the next: their nodes, the factors of points that are
+// still observed, and their memory. What it gives has the values of an expectation made anew, to
+// the last bit, while it costs no choice of nodes and allocates next to nothing. The zero
+// value is empty, and a nil Cache keeps nothing. It is not safe for concurrent use.
+type Cache struct{ groups []*group }
+
+// group is what was made for one list of processes. Its members share factors and scratch.
+type group struct {
+	processes []*gpcore.GP
+	shared    []*sharedTerm
+	scratch   *scratch
+	forks     spares
+	members   []*member
+}
+
+// member is an expectation over the random coordinates of some inputs.
+type member struct {
+	*Expected
+	inputs Inputs
+	// used since the last Renew; taken: until the next one it is its caller's.
+	used, taken bool
+}
+
+// Sets is [NewSets]. What it returns, and forks of it, are the caller's until the next Renew.
+func (c *Cache) Sets(terms []Term, sets []Inputs) ([]*Expected, error) {
+	if c == nil {
+		return NewSets(terms, sets)
+	}
+	if err := checkSets(terms, sets); err != nil {
+		return nil, err
+	}
+	g := c.group(terms)
+	out := make([]*Expected, len(sets))
+	for i, in := range sets {
+		m, err := g.member(terms, in)
+		if err != nil {
+			return nil, fmt.Errorf("control set %d: %w", i, err)
+		}
+		m.taken = true
+		out[i] = m.Expected
+	}
+	return out, nil
+}
+
+// One is Sets for one control set.
+func (c *Cache) One(terms []Term, in Inputs) (*Expected, error) {
+	e, err := c.Sets(terms, []Inputs{in})
+	if err != nil {
+		return nil, err
+	}
+	return e[0], nil
+}
+
+// Values evaluates the expectation of terms at the rows of x.
+func (c *Cache) Values(terms []Term, in Inputs, x []float64) ([]float64, error) {
+	e, err := c.once(terms, in)
+	if err != nil {
+		return nil, err
+	}
+	e.Prepare()
+	out := make([]float64, len(x)/e.Dim())
+	e.Values(out, x)
+	return out, nil
+}
+
+// Shape knows the nodes and the lengthscales of expectations of a process. Only its Rules and
+// Scales may be used, by any number of callers, until the kernel changes.
+func (c *Cache) Shape(process *gpcore.GP, in Inputs) (*Expected, error) {
+	return c.once([]Term{{Process: process, Mean: 1}}, in)
+}
+
+// Renew drops what was not used since the last Renew, and takes back the rest.
+func (c *Cache) Renew() {
+	c.groups = slices.DeleteFunc(c.groups, func(g *group) bool {
+		g.members = slices.DeleteFunc(g.members, func(m *member) bool { return !m.used })
+		for _, m := range g.members {
+			m.used, m.taken = false, false
+		}
+		g.dropFactors()
+		g.forks.back()
+		return len(g.members) == 0
+	})
+}
+
+// dropFactors drops the factors of coordinates that no member leaves random any more: marginals
+// may change at each step.
+func (g *group) dropFactors() {
+	for _, t := range g.shared {
+		t.factors = slices.DeleteFunc(t.factors, func(f *coordFactor) bool {
+			return !slices.ContainsFunc(g.members, func(m *member) bool {
+				k := slices.Index(m.random, f.coord)
+				return k >= 0 && k < len(m.in.Random) && m.in.Random[k] == f.m
+			})
+		})
+	}
+}
+
+// once is an expectation that its caller has done with before it asks for another one.
+func (c *Cache) once(terms []Term, in Inputs) (*Expected, error) {
+	if c == nil {
+		return New(terms, in)
+	}
+	if err := checkSets(terms, []Inputs{in}); err != nil {
+		return nil, err
+	}
+	m, err := c.group(terms).member(terms, in)
+	if err != nil {
+		return nil, err
+	}
+	return m.Expected, nil
+}
+
+// group is that of the terms' processes.
+func (c *Cache) group(terms []Term) *group {
+	same := func(p *gpcore.GP, t Term) bool { return p == t.Process }
+	for _, g := range c.groups {
+		if slices.EqualFunc(g.processes, terms, same) {
+			return g
+		}
+	}
+	g := &group{shared: shareTerms(terms), scratch: newScratch(terms)}
+	for _, t := range terms {
+		g.processes = append(g.processes, t.Process)
+	}
+	c.groups = append(c.groups, g)
+	return g
+}
+
+// member is one for inputs that nobody has taken, with the terms and with nodes that suit the
+// kernel as it is.
+func (g *group) member(terms []Term, in Inputs) (*member, error) {
+	for _, m := range g.members {
+		if !m.taken && sameInputs(&m.inputs, &in) {
+			copy(m.terms, terms)
+			if in.Nodes == nil && m.nodesVersion != terms[0].Process.Model().Version {
+				m.chooseNodes()
+			}
+			m.used = true
+			return m, nil
+		}
+	}
+	in.Controlled, in.Random = slices.Clone(in.Controlled), slices.Clone(in.Random)
+	if in.Nodes != nil { // the caller's may change
+		in.Nodes = &quadrature.Nodes{X: slices.Clone(in.Nodes.X), Weight: slices.Clone(in.Nodes.Weight)}
+	}
+	s, err := newControlSet(terms, g.shared, in)
+	if err != nil {
+		return nil, err
+	}
+	s.spare = &g.forks
+	m := &member{Expected: &Expected{s, g.scratch}, inputs: in, used: true}
+	g.members = append(g.members, m)
+	return m, nil
+}
+
+func sameInputs(a, b *Inputs) bool {
+	if a.Seed != b.Seed || !slices.Equal(a.Controlled, b.Controlled) || !slices.Equal(a.Random, b.Random) || (a.Nodes == nil) != (b.Nodes == nil) {
+		return false
+	}
+	return a.Nodes == nil || slices.Equal(a.Nodes.Weight, b.Nodes.Weight) && slices.Equal(a.Nodes.X, b.Nodes.X)
+}
