@@ -89,11 +89,6 @@ func TestNoAllocationsAround(t *testing.T) {
 		at[i] = i
 	}
 	draw, p := make([]float64, n), make([]float64, 2)
-	rebuilding := g.Clone()
-	if err := rebuilding.StartRebuild(gptest.Cube(), nil); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = rebuilding.Rebuild(1) // takes the memory of a block
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +99,6 @@ func TestNoAllocationsAround(t *testing.T) {
 		run  func()
 	}{
 		{"draw from a list", func() { must(list.Draw(rng, draw, g, at)) }},
-		{"rebuild", func() { _, err := rebuilding.Rebuild(1); must(err) }},
 		{"prior set: replace", func() { must(s.Replace(7, x[:3], 1, 0.1)) }},
 		{"prior set: remove and append", func() { must(s.Remove(7)); must(s.Append(x[:3], 1, 0.1)) }},
 		{"prior set: probabilities", func() { s.Probabilities(p); s.Draw(rng) }},

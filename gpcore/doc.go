@@ -29,8 +29,7 @@
 // rounding errors do not grow with the number of steps, and no periodic
 // refactorisation is needed: [GP.Audit] watches that at O(n) a step. What needs one,
 // new hyperparameters or many new noises, is done at once ([GP.SetKernel],
-// [GP.SetNoises], O(n^3/3)) or a few rows at a time beside the running process
-// ([GP.StartRebuild]), or is bounded with a certificate ([GP.TrackNoises]).
+// [GP.SetNoises], O(n^3/3)), or is bounded with a certificate ([GP.TrackNoises]).
 //
 // # What is in it
 //

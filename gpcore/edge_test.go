@@ -46,12 +46,6 @@ func TestNoObservations(t *testing.T) {
 		}
 		g.FittedMeans(nil)
 		g.LeaveOneOut(nil, nil)
-		if err := g.StartRebuild(k, nil); err != nil {
-			t.Error(err)
-		}
-		if done, err := g.Rebuild(24); !done || err != nil {
-			t.Error(done, err)
-		}
 		if err := sampling.DrawJoint(g, rng, mean, x); err != nil {
 			t.Error(err)
 		}

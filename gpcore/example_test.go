@@ -3,7 +3,6 @@ package gpcore_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
@@ -51,27 +50,6 @@ func ExampleGP_PredictGrad() {
 	mean, _ := g.PredictGrad([]float64{0.5, 0}, dMean, dVariance)
 	fmt.Printf("mean %.3f, slope %.3f, %.3f\n", mean, dMean[0], dMean[1])
 	// Output: mean 0.874, slope -0.437, 0.000
-}
-
-// New hyperparameters without a slow step: the process answers from the old factor
-// until the new one is ready.
-func ExampleGP_StartRebuild() {
-	rng := rand.New(rand.NewPCG(1, 1))
-	g := gpcore.New(kernels.SquaredExponential(1, []float64{0.2}), 100)
-	for range 100 {
-		x := rng.Float64()
-		_ = g.Append([]float64{x}, math.Sin(6*x), 0.01)
-	}
-	_ = g.StartRebuild(kernels.SquaredExponential(1, []float64{0.4}), nil)
-	for steps := 1; ; steps++ {
-		x := rng.Float64()
-		_ = g.Replace(0, []float64{x}, math.Sin(6*x), 0.01) // the run goes on
-		if done, err := g.Rebuild(24); done || err != nil {
-			fmt.Println(steps, "steps,", err)
-			return
-		}
-	}
-	// Output: 5 steps, <nil>
 }
 
 // Noises that are re-estimated at every step, followed within a certificate.

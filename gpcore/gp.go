@@ -17,7 +17,6 @@ import (
 // for concurrent use; see [GP.Reader].
 type GP struct {
 	m       *model.Model
-	rebuild rebuild
 	audited int // where the next Audit looks
 }
 
@@ -67,8 +66,7 @@ func (g *GP) hasIndex(i int) bool { return i >= 0 && i < g.m.Factor.N }
 // Rasmussen & Williams (2006), eq. 2.30.
 func (g *GP) LogLikelihood() float64 { return g.m.Factor.LogLikelihood() }
 
-// Clone is an independent copy with the same capacity, in its own memory, O(Cap^2). A
-// rebuild in progress is not copied.
+// Clone is an independent copy with the same capacity, in its own memory, O(Cap^2).
 func (g *GP) Clone() *GP {
 	c := New(g.m.Kernel, g.m.Points.Cap)
 	c.m.CopyFrom(g.m)
@@ -113,7 +111,6 @@ func (g *GP) prepareAppend(x []float64, y, noise float64) (factor.Entry, float64
 
 func (g *GP) commitAppend(x []float64, e factor.Entry, s float64) {
 	g.m.Append(x, e, s)
-	g.rebuild.appended(g, x, e.Noise)
 }
 
 // Remove takes observation i out; later ones move up by one. O(n^2). It returns
@@ -125,7 +122,6 @@ func (g *GP) Remove(i int) error {
 	n, r := g.m.Factor.N, g.m.Removal()
 	g.m.Factor.Remove(&r, i)
 	g.m.Points.Remove(i, n)
-	g.rebuild.removed(i, n)
 	return nil
 }
 
@@ -148,8 +144,6 @@ func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
 
 func (g *GP) commitReplace(i int, x []float64, e factor.Entry, s float64) {
 	g.m.Replace(i, x, e, s)
-	g.rebuild.removed(i, g.m.Factor.N)
-	g.rebuild.appended(g, x, e.Noise)
 }
 
 // SetTarget changes y_i. O(n^2); the factor stays. It returns ErrIndex or a
@@ -199,7 +193,6 @@ func (g *GP) SetNoise(i int, noiseVariance float64) error {
 
 func (g *GP) commitNoise(n model.NoiseChange) {
 	g.m.ApplyNoise(n)
-	g.rebuild.noiseSet(n.Index, n.Noise)
 }
 
 // Weights sets dst to K^-1 y, K with its noise; dst has Len elements. O(n).

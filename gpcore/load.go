@@ -7,9 +7,8 @@ import (
 
 // Load replaces all observations: x is n x d row-major, y and noiseVariance have n
 // elements. O(n^3/3) operations, in blocks of 24. The first call of a method that
-// refactorises (Load, SetNoises, SetKernel, Refresh, StartRebuild) allocates a
-// second factor. A rebuild in progress is abandoned. It returns ErrFull, ErrShape,
-// ErrNotPositiveDefinite or a *ValueError.
+// refactorises (Load, SetNoises, SetKernel, Refresh) allocates a
+// second factor. It returns ErrFull, ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) Load(x, y, noiseVariance []float64) error {
 	n, d := len(y), g.m.Points.D
 	if len(x) != n*d || len(noiseVariance) != n {
@@ -23,13 +22,11 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 			return err
 		}
 	}
-	g.CancelRebuild()
 	return g.m.Load(x, y, noiseVariance)
 }
 
 // SetNoises changes every noise variance by an exact refactorisation, O(n^3/3); it
-// allocates at the first call only. A rebuild in progress is abandoned, also where the
-// call fails. It returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
+// allocates at the first call only. It returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetNoises(noiseVariance []float64) error {
 	n := g.m.Factor.N
 	if len(noiseVariance) != n {
@@ -38,7 +35,6 @@ func (g *GP) SetNoises(noiseVariance []float64) error {
 	if err := check.Noises(noiseVariance); err != nil {
 		return err
 	}
-	g.CancelRebuild()
 	return g.m.SetNoises(noiseVariance)
 }
 
@@ -49,13 +45,10 @@ func (g *GP) SetNoises(noiseVariance []float64) error {
 func (g *GP) Refresh() error { return g.SetNoises(g.m.Factor.Noise[:g.m.Factor.N]) }
 
 // SetKernel refactorises with another kernel of the same dimension, O(n^3/3).
-// Readers follow at their next use. A rebuild in progress is abandoned.
-// [GP.StartRebuild] does the same spread over many steps. It allocates O(Cap), at the
-// first use O(Cap^2), and returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
+// Readers follow at their next use. It allocates O(Cap), at the first use O(Cap^2), and returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetKernel(k kernels.Kernel) error {
 	if k.Dim() != g.m.Points.D {
 		return ErrShape
 	}
-	g.CancelRebuild()
 	return g.m.Refit(k, g.m.Factor.Noise[:g.m.Factor.N])
 }

@@ -32,9 +32,6 @@ type machine struct {
 	noise   *rapid.Generator[float64]
 	slack   float64
 	vouched bool // noises are such that no covariance matrix may be refused
-	// A rebuild under way: the kernel and the noises that it must end with.
-	next    kernels.Kernel // nil: none
-	pending []float64
 }
 
 func (s *machine) drawPoint(t *rapid.T) []float64 {
@@ -85,44 +82,24 @@ func (m *plain) append(x []float64, y, noise float64) {
 	m.x, m.y, m.noise = append(m.x, slices.Clone(x)), append(m.y, y), append(m.noise, noise)
 }
 
-// removed and appended follow what happens to the observations, also of a rebuild.
-func (s *machine) removed(i int) {
-	s.m.remove(i)
-	if s.next != nil {
-		s.pending = slices.Delete(s.pending, i, i+1)
-	}
-}
-
-func (s *machine) appended(x []float64, y, noise float64) {
-	s.m.append(x, y, noise)
-	if s.next != nil {
-		s.pending = append(s.pending, noise)
-	}
-}
-
 func (s *machine) Append(t *rapid.T) {
 	x, y, v := s.drawPoint(t), drawTarget(t), s.noise.Draw(t, "noise")
-	s.do(t, func() error { return s.g.Append(x, y, v) }, func() { s.appended(x, y, v) })
+	s.do(t, func() error { return s.g.Append(x, y, v) }, func() { s.m.append(x, y, v) })
 }
 
 func (s *machine) Remove(t *rapid.T) {
 	i := s.index(t)
-	s.do(t, func() error { return s.g.Remove(i) }, func() { s.removed(i) })
+	s.do(t, func() error { return s.g.Remove(i) }, func() { s.m.remove(i) })
 }
 
 func (s *machine) Replace(t *rapid.T) {
 	i, x, y, v := s.index(t), s.drawPoint(t), drawTarget(t), s.noise.Draw(t, "noise")
-	s.do(t, func() error { return s.g.Replace(i, x, y, v) }, func() { s.removed(i); s.appended(x, y, v) })
+	s.do(t, func() error { return s.g.Replace(i, x, y, v) }, func() { s.m.remove(i); s.m.append(x, y, v) })
 }
 
 func (s *machine) SetNoise(t *rapid.T) {
 	i, v := s.index(t), s.noise.Draw(t, "noise")
-	s.do(t, func() error { return s.g.SetNoise(i, v) }, func() {
-		s.m.noise[i] = v
-		if s.next != nil {
-			s.pending[i] = v
-		}
-	})
+	s.do(t, func() error { return s.g.SetNoise(i, v) }, func() { s.m.noise[i] = v })
 }
 
 func (s *machine) SetTarget(t *rapid.T) {
@@ -146,11 +123,9 @@ func (s *machine) drawNoises(t *rapid.T, n int) []float64 {
 	return v
 }
 
-// Refactorise does one of what refactorises at once, which ends a rebuild, be it successful
-// or not. It is one operation of many, so that rebuilds come to their own end as well.
+// Refactorise does one of what refactorises at once.
 func (s *machine) Refactorise(t *rapid.T) {
 	[]func(*rapid.T){s.SetNoises, s.SetKernel, s.Load}[rapid.IntRange(0, 2).Draw(t, "which")](t)
-	s.next = nil
 }
 
 func (s *machine) SetNoises(t *rapid.T) {
@@ -176,42 +151,6 @@ func (s *machine) Load(t *rapid.T) {
 		m.x, m.y, flat = append(m.x, x), append(m.y, drawTarget(t)), append(flat, x...)
 	}
 	s.do(t, func() error { return s.g.Load(flat, m.y, m.noise) }, func() { s.m = m })
-}
-
-// StartRebuild mostly lets a rebuild that is under way go on.
-func (s *machine) StartRebuild(t *rapid.T) {
-	if s.next != nil && rapid.IntRange(0, 3).Draw(t, "anew") > 0 {
-		return
-	}
-	k := rapid.SampledFrom(s.kernels).Draw(t, "kernel")
-	v := s.drawNoises(t, len(s.m.y))
-	if err := s.g.StartRebuild(k, v); err != nil {
-		t.Fatal(err)
-	}
-	s.next, s.pending = k, v
-}
-
-// Rebuild changes nothing until it is done; if it fails, it is over.
-func (s *machine) Rebuild(t *rapid.T) {
-	before, done := snapshot(s.g), false
-	s.do(t, func() (err error) {
-		done, err = s.g.Rebuild(rapid.IntRange(1, 8).Draw(t, "rows"))
-		if err != nil {
-			s.next = nil
-		}
-		return err
-	}, func() {
-		if s.next == nil || !done {
-			if done != (s.next == nil) || !gptest.SameBits(before, snapshot(s.g)) {
-				t.Fatalf("a rebuild that is not over: done %v, or it changed the process", done)
-			}
-			return
-		}
-		if s.g.Kernel() != s.next {
-			t.Fatal("another kernel than the one the rebuild began with")
-		}
-		s.m.noise, s.next = s.pending, nil
-	})
 }
 
 func (s *machine) Check(t *rapid.T) {
@@ -309,7 +248,7 @@ func TestAnySequence(t *testing.T) {
 			t.Repeat(map[string]func(*rapid.T){
 				"": s.Check, "append": s.Append, "append again": s.Append, "remove": s.Remove, "replace": s.Replace,
 				"noise": s.SetNoise, "target": s.SetTarget, "targets": s.SetTargets,
-				"refactorise": s.Refactorise, "start rebuild": s.StartRebuild, "rebuild": s.Rebuild, "rebuild again": s.Rebuild,
+				"refactorise": s.Refactorise,
 			})
 		}))
 	}

@@ -60,7 +60,7 @@ func (m *Model) SetNoises(noise []float64) error {
 // has changed.
 func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 	n := m.Factor.N
-	c := m.Shadow(k)
+	c := m.shadow(k)
 	if err := m.factorise(c, m.Factor.Y[:n], noise); err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 	return nil
 }
 
-// Shadow is another core, in the spare memory, with the same points embedded for kernel
+// shadow is another core, in the spare memory, with the same points embedded for kernel
 // k and no rows factorised.
-func (m *Model) Shadow(k kernels.Kernel) *Core {
+func (m *Model) shadow(k kernels.Kernel) *Core {
 	c := newCore(k, m.spareFactor(), m.Points.Cap)
 	copy(c.Points.X, m.Points.X)
 	c.Points.Embed(c.Eval, m.Factor.N)
@@ -90,11 +90,4 @@ func (m *Model) spareFactor() *factor.Factor {
 func (m *Model) adopt(c *Core) {
 	m.spare = m.Factor
 	m.Core = c
-}
-
-// ReplaceKernel adopts a shadow that is whole, and the view that was made for it.
-func (m *Model) ReplaceKernel(c *Core, self *View) {
-	m.adopt(c)
-	m.Version++
-	m.OwnView = self
 }
