@@ -9,11 +9,11 @@ import (
 // Config is one configuration file. Its fields mirror the file's sections; the
 // last ones say where it came from.
 type Config struct {
-	Schema int    `toml:"schema" default:"1" required:"true" doc:"version of this schema: 1"`
+	Schema int    `toml:"schema" default:"1" required:"true" doc:"version of this schema: 1, so that a later tuner reads an older file rightly"`
 	Name   string `toml:"name" required:"true" doc:"name of the loop; part of MQTT topics and of the journal's file name"`
 	// A word that is true of most instruments; it only has to keep the MQTT
 	// topics of two sites apart, and most brokers serve one.
-	Site string `toml:"site" default:"lab" doc:"where the instrument stands; part of MQTT topics"`
+	Site string `toml:"site" default:"lab" doc:"where the instrument stands; keeps the MQTT topics of two labs apart"`
 	// Any number does. A fixed one makes two runs of a file comparable; drawing
 	// one would make the first run of every user unrepeatable.
 	Seed int64 `toml:"seed" default:"1" bound:">= 0" doc:"seed of every random choice: the same seed gives the same decisions"`
@@ -66,28 +66,28 @@ type asRead struct {
 
 // Plant describes the simulated plant.
 type Plant struct {
-	Kind string `toml:"kind" required:"true" doc:"which plant: laser, growth, dosing, table"`
+	Kind string `toml:"kind" required:"true" doc:"which plant stands in for the instrument: laser, growth, dosing, table"`
 	// The noise that the plant was modelled on: less would flatter the policy.
-	Noise float64 `toml:"noise" default:"1" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
+	Noise float64 `toml:"noise" default:"1" unit:"1" bound:">= 0" doc:"scale of the shot noise: 0 shows the search without noise"`
 	// Drift and faults are for those who ask for them: with drift, the best setting
 	// is a moving target and no single regret tells the truth.
-	Drift float64 `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
+	Drift float64 `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves, to try [policy.drift]"`
 	// A detector that suits its range; a smaller one hides the best settings.
 	Saturation float64               `toml:"saturation" default:"1" unit:"1" bound:"> 0, <= 1" doc:"share of the energy sensor's range at which the laser's detector saturates"`
-	Faults     []string              `toml:"faults" default:"[]" doc:"faults on request, such as dropout@40 or stuck:energy@120"`
-	Data       string                `toml:"data" doc:"name of the recorded table of kind table"`
+	Faults     []string              `toml:"faults" default:"[]" doc:"faults on request, to see how a run reacts, such as dropout@40 or stuck:energy@120"`
+	Data       string                `toml:"data" doc:"name of the recorded table that kind table replays"`
 	Batch      *time.Duration        `toml:"batch" bound:"> 0s" doc:"simulated duration of one growth batch; absent: the plant's own"`
 	Random     map[string]WhenRandom `toml:"random" doc:"how the plant draws a variable that a step leaves random; absent: the variable's when_random, uniform where that is learn"`
 }
 
 // Objective says what the run is for. Exactly one of Sensor and Formula is set.
 type Objective struct {
-	Sensor  string `toml:"sensor" doc:"the sensor whose value counts"`
-	Formula string `toml:"formula" doc:"an expression over sensors, evaluated at every shot"`
-	Goal    string `toml:"goal" default:"maximize" enum:"maximize,minimize" doc:"which way is better"`
+	Sensor  string `toml:"sensor" doc:"the sensor whose value is optimised; give this or formula"`
+	Formula string `toml:"formula" doc:"an expression over sensors, evaluated at every shot, where no single sensor is what you want"`
+	Goal    string `toml:"goal" default:"maximize" enum:"maximize,minimize" doc:"which way is better: a yield is maximized, an error minimized"`
 	// One shot costs least, and growth experiments have no second. More are asked
 	// for by name, because each costs time.
-	Shots int `toml:"shots" default:"1" unit:"shots" bound:">= 1, <= 100000" doc:"replicates at one setting"`
+	Shots int `toml:"shots" default:"1" unit:"shots" bound:">= 1, <= 100000" doc:"readings at one setting: several average the noise and show how large it is"`
 	// The mean is what every bound of the policies is proven for.
 	Statistic string        `toml:"statistic" default:"mean" doc:"what a step makes of its shots: mean, median, trimmed, or a percentile p1 to p99"`
 	Timeout   time.Duration `toml:"timeout" bound:"> 0s" doc:"longest wait for one shot; absent: ten times the largest max_age among the objective's sensors"`
@@ -97,31 +97,31 @@ type Objective struct {
 
 // Sensor is a quantity that is measured.
 type Sensor struct {
-	Name    string        `toml:"name" required:"true" doc:"name in formulas, logs and other sections"`
+	Name    string        `toml:"name" required:"true" doc:"name in formulas, logs and other sections; letters, digits and _"`
 	Unit    string        `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
-	Device  string        `toml:"device" required:"true" doc:"the device that measures it"`
-	Channel string        `toml:"channel" required:"true" doc:"the device's channel; absent: name"`
+	Device  string        `toml:"device" required:"true" doc:"the device that measures it, by its name in [[device]]"`
+	Channel string        `toml:"channel" required:"true" doc:"the device's own name for it; absent: name"`
 	Range   Range         `toml:"range" required:"true" unit:"the sensor's" doc:"plausible values; outside is no data; absent: what the device says"`
-	MaxAge  time.Duration `toml:"max_age" required:"true" bound:"> 0s" ticks:"1: every reading would be too old" doc:"a value older than this is no data"`
+	MaxAge  time.Duration `toml:"max_age" required:"true" bound:"> 0s" ticks:"1: every reading would be too old" doc:"a value older than this is no data, so that a dead sensor is not believed"`
 	MaxSkew time.Duration `toml:"max_skew" bound:"> 0s" doc:"how far in time from the objective a value may lie within one shot; absent: max_age"`
 }
 
 // Variable is a named scalar input. It is set through Device and Channel, or
 // only measured, by Sensor.
 type Variable struct {
-	Name       string    `toml:"name" required:"true" doc:"name in control sets, logs and other sections"`
+	Name       string    `toml:"name" required:"true" doc:"name in control sets, logs and other sections; letters, digits and _"`
 	Unit       string    `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
 	Kind       string    `toml:"kind" default:"setpoint" enum:"setpoint,dose" doc:"setpoint: a value to go to; dose: an amount added once in each step, 0: nothing, which cannot be taken back"`
-	Range      Range     `toml:"range" required:"true" unit:"the variable's" reload:"change" doc:"what the policy may ask for"`
+	Range      Range     `toml:"range" required:"true" unit:"the variable's" reload:"change" doc:"where the policy may search; narrower searches end sooner"`
 	Frozen     *float64  `toml:"frozen" unit:"the variable's" reload:"change" doc:"the one value that the variable is kept at, in every step: it goes there, and no decision varies it; absent: it is tuned"`
-	Start      *float64  `toml:"start" unit:"the variable's" reload:"anyway or new" doc:"the starting setting; absent: read at boot"`
-	Resolution *float64  `toml:"resolution" unit:"the variable's" bound:"> 0" doc:"the device's step; absent: continuous"`
-	Integer    bool      `toml:"integer" doc:"whole numbers only"`
-	Levels     []float64 `toml:"levels" unit:"the variable's" doc:"the only values allowed, ascending"`
+	Start      *float64  `toml:"start" unit:"the variable's" reload:"anyway or new" doc:"the setting that the result is compared with; absent: where the instrument stands at the start"`
+	Resolution *float64  `toml:"resolution" unit:"the variable's" bound:"> 0" doc:"the device's smallest step, so that no proposal differs by less; absent: continuous"`
+	Integer    bool      `toml:"integer" doc:"whole numbers only, for a count or a switch"`
+	Levels     []float64 `toml:"levels" unit:"the variable's" doc:"the only values allowed, ascending, for a knob with fixed positions"`
 	// Linear: a range that is given in the variable's unit says nothing of its effect.
 	Scale    string   `toml:"scale" default:"linear" enum:"linear,log" doc:"log: the model and the search take the logarithm, for a variable whose effect goes with its ratio, such as a concentration from 1 to 100"`
-	Device   string   `toml:"device" doc:"the device that sets it"`
-	Channel  string   `toml:"channel" doc:"the device's channel; absent: name"`
+	Device   string   `toml:"device" doc:"the device that sets it, by its name in [[device]]"`
+	Channel  string   `toml:"channel" doc:"the device's own name for it; absent: name"`
 	Sensor   string   `toml:"sensor" doc:"in place of device and channel: the sensor that measures a variable which nothing sets"`
 	Readback Readback `toml:"readback" doc:"when the setting counts as reached"`
 	// No wait: the readback within its tolerance is the proof of arrival, and
@@ -138,7 +138,7 @@ type Readback struct {
 	Tolerance float64 `toml:"tolerance" required:"true" unit:"the variable's" bound:"> 0" doc:"largest distance between setpoint and readback; absent: resolution and accuracy, where the device says them"`
 	// Not shorter: a stage on a slow serial line needs a few readings to arrive.
 	// Not longer: a device that ignores setpoints should be found within one step.
-	Timeout time.Duration `toml:"timeout" default:"5s" bound:"> 0s" doubt:"> 1h: is longer than an hour: an actuator that does not follow is noticed after four times as long; it is the time that one setpoint takes to show" doc:"longest wait for it"`
+	Timeout time.Duration `toml:"timeout" default:"5s" bound:"> 0s" doubt:"> 1h: is longer than an hour: an actuator that does not follow is noticed after four times as long; it is the time that one setpoint takes to show" doc:"longest wait for it; later the setpoint is sent again"`
 }
 
 // WhenRandom is the distribution of a variable that a step does not control,
@@ -146,41 +146,41 @@ type Readback struct {
 type WhenRandom struct {
 	// What is not known is learnt; it starts at uniform.
 	Distribution string   `toml:"distribution" default:"learn" enum:"learn,uniform,normal" doc:"learn starts at uniform and learns from readings"`
-	Mean         *float64 `toml:"mean" unit:"the variable's" doc:"mean of normal, before truncation"`
-	SD           *float64 `toml:"sd" unit:"the variable's" bound:"> 0" doc:"standard deviation of normal, before truncation"`
+	Mean         *float64 `toml:"mean" unit:"the variable's" doc:"mean of normal, before it is cut to the range"`
+	SD           *float64 `toml:"sd" unit:"the variable's" bound:"> 0" doc:"standard deviation of normal, before it is cut to the range"`
 }
 
 // ControlSet is a subset of variables that a step controls.
 type ControlSet struct {
 	Variables []string `toml:"variables" required:"true" doc:"the variables that the step sets; it leaves the others random"`
-	Cost      float64  `toml:"cost" unit:"cost.unit" bound:">= 0" reload:"change" doc:"what a step with this set costs"`
+	Cost      float64  `toml:"cost" unit:"cost.unit" bound:">= 0" reload:"change" doc:"what a step with this set costs; the policy weighs it against what it hopes to learn"`
 }
 
 // Cost is what a step costs beside its control set.
 type Cost struct {
 	Unit    string             `toml:"unit" doc:"what costs are counted in; required where anything costs"`
-	PerStep float64            `toml:"per_step" unit:"cost.unit" bound:">= 0" reload:"change" doc:"cost of every step"`
-	PerShot float64            `toml:"per_shot" unit:"cost.unit" bound:">= 0" reload:"change" doc:"cost of every shot"`
-	PerMove map[string]float64 `toml:"per_move" unit:"cost.unit per unit moved" bound:">= 0" reload:"change" doc:"cost of moving a variable"`
+	PerStep float64            `toml:"per_step" unit:"cost.unit" bound:">= 0" reload:"change" doc:"cost of every step, whatever it sets"`
+	PerShot float64            `toml:"per_shot" unit:"cost.unit" bound:">= 0" reload:"change" doc:"cost of every shot, where measuring is what costs"`
+	PerMove map[string]float64 `toml:"per_move" unit:"cost.unit per unit moved" bound:">= 0" reload:"change" doc:"cost of moving a variable, where a far move wears or waits"`
 	Formula string             `toml:"formula" unit:"cost.unit" doc:"cost of the setting itself, a formula over variables such as \"exp(fidelity)\""`
 }
 
 // Policy says who decides.
 type Policy struct {
 	Kind              string    `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo: a combination of the parts below"`
-	Acquisition       string    `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
+	Acquisition       string    `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises, to combine parts that no kind combines; absent: the kind's own"`
 	Risk              *float64  `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" reload:"change" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
 	NoiseSD           string    `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
 	Confidence        string    `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own (gp-ucb and eliminated priors srinivas, costids heuristic), or else irgp"`
 	ConfidenceSetting string    `toml:"confidence_setting" enum:"finite,continuous,theory,wide,high-probability,all-priors,expected" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, irgp's that the paper's proof uses, a bolder irgp, irgp's whose bound holds with probability 1 - delta, srinivas for all priors at once, or for the expected regret; absent: finite where [domain] lists candidates, else continuous, for the kinds of the risk-averse paper wide"`
 	Schedule          string    `toml:"schedule" enum:"none,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs and rahbo with control sets, else none"`
-	Epsilon           []float64 `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"tolerances of schedule epsilon; the last one holds"`
+	Epsilon           []float64 `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"how much worse a cheaper control set may be and still be taken, step by step; the last one holds"`
 	PerCost           bool      `toml:"per_cost" doc:"divide the acquisition's value by the cost of the step"`
 	Initial           Initial   `toml:"initial" doc:"the steps before the first decision"`
 	// Not shorter: the maximizer finds its best within some ten milliseconds on a
 	// small board. Not longer: half the default tick, so that a decision never
 	// costs a whole one.
-	Deadline  time.Duration `toml:"deadline" default:"50ms" bound:"> 0s" doc:"longest time for one decision"`
+	Deadline  time.Duration `toml:"deadline" default:"50ms" bound:"> 0s" doc:"longest time for one decision; a late one is cut and takes the best found so far"`
 	PriorRule string        `toml:"prior_rule" enum:"averaged,sampled,greedy,elimination" doc:"how priors that compete decide together; absent: the kind's own, or else averaged"`
 	Priors    []Prior       `toml:"priors" doc:"hyperparameters that compete, weighted by their evidence; absent: a built-in set"`
 	Drift     *Drift        `toml:"drift" doc:"the objective changes with time; absent: it stays as it is"`
@@ -198,29 +198,29 @@ type Drift struct {
 // Initial is the design that a run starts with.
 type Initial struct {
 	// Fills space more evenly than chance, and repeats exactly.
-	Design string `toml:"design" default:"sobol" enum:"sobol,random" doc:"how the first settings are spread"`
+	Design string `toml:"design" default:"sobol" enum:"sobol,random" doc:"how the first settings are spread: sobol covers the range evenly"`
 	// Not fewer: lengthscales of a handful of variables need about ten points to
 	// be distinguished. Not more: each is a step that nobody decided.
-	Steps int `toml:"steps" default:"10" unit:"steps" bound:">= 1, <= 100000" doc:"how many there are"`
+	Steps int `toml:"steps" default:"10" unit:"steps" bound:">= 1, <= 100000" doc:"how many there are before the model decides; more for more variables"`
 }
 
 // Prior is one set of hyperparameters. Lengths are fractions of each variable's
 // range, because the model sees the unit cube.
 type Prior struct {
-	Kernel      string   `toml:"kernel" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function; absent: model.kernel"`
+	Kernel      string   `toml:"kernel" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function, which says how smooth the objective is; absent: model.kernel"`
 	Lengthscale Numbers  `toml:"lengthscale" required:"true" unit:"fraction of the range" bound:"> 0" doc:"one number, or one for each variable; of kernel periodic the period"`
-	Outputscale *float64 `toml:"outputscale" unit:"the objective's, squared" bound:"> 0" doc:"prior variance of the objective; absent: estimated"`
-	NoiseSD     *float64 `toml:"noise_sd" unit:"the objective's" bound:">= 0" doc:"standard deviation of one shot; absent: estimated"`
-	Mean        *float64 `toml:"mean" unit:"the objective's" doc:"prior mean of the objective; absent: estimated"`
+	Outputscale *float64 `toml:"outputscale" unit:"the objective's, squared" bound:"> 0" doc:"prior variance of the objective, how far it varies over the range; absent: estimated"`
+	NoiseSD     *float64 `toml:"noise_sd" unit:"the objective's" bound:">= 0" doc:"standard deviation of one shot, where you know it; absent: estimated"`
+	Mean        *float64 `toml:"mean" unit:"the objective's" doc:"prior mean of the objective, expected where nothing was measured; absent: estimated"`
 	Weight      *float64 `toml:"weight" unit:"1" bound:"> 0" doc:"prior probability, up to a common factor; absent: 1"`
 }
 
 // Stop says when the search ends, by at least one of cost, steps and time, and how its
 // result is verified then.
 type Stop struct {
-	Cost  *float64       `toml:"cost" unit:"cost.unit" bound:"> 0" reload:"change" doc:"budget"`
-	Steps *int           `toml:"steps" unit:"steps" bound:">= 1" reload:"change" doc:"number of steps, the initial ones included"`
-	Time  *time.Duration `toml:"time" bound:"> 0s" reload:"change" doc:"time since the start of the run"`
+	Cost  *float64       `toml:"cost" unit:"cost.unit" bound:"> 0" reload:"change" doc:"most that the search may cost; it ends when no step can be paid any more"`
+	Steps *int           `toml:"steps" unit:"steps" bound:">= 1" reload:"change" doc:"number of steps after which the search ends, the initial ones included"`
+	Time  *time.Duration `toml:"time" bound:"> 0s" reload:"change" doc:"time since the start of the run after which the search ends"`
 	// Both are of the recommended setting, after each step.
 	Target        *float64       `toml:"target" unit:"the objective's" reload:"change" doc:"good enough: the search ends once the pessimistic bound of the recommended setting has reached it"`
 	NoImprovement *NoImprovement `toml:"no_improvement" doc:"the search ends when so much has brought no better pessimistic bound"`
@@ -234,7 +234,7 @@ type Stop struct {
 // and cost, whichever is over first.
 type NoImprovement struct {
 	Steps *int     `toml:"steps" unit:"steps" bound:">= 1" reload:"change" doc:"so many steps of the search, those of the initial design left out"`
-	Cost  *float64 `toml:"cost" unit:"cost.unit" bound:"> 0" reload:"change" doc:"so much spent on such steps"`
+	Cost  *float64 `toml:"cost" unit:"cost.unit" bound:"> 0" reload:"change" doc:"so much spent on such steps without a better bound"`
 	// Any: a bound creeps up as the same setting is measured again.
 	By float64 `toml:"by" unit:"the objective's" bound:">= 0" reload:"change" doc:"a bound that is better by no more than this counts as none"`
 }
@@ -243,7 +243,7 @@ type NoImprovement struct {
 type Model struct {
 	// Twice differentiable: smooth as instruments are, without the endless
 	// smoothness of the squared exponential.
-	Kernel string `toml:"kernel" default:"matern52" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function"`
+	Kernel string `toml:"kernel" default:"matern52" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function, which says how smooth the objective is"`
 	// Never refits, so no step is slow.
 	Hyperparameters string `toml:"hyperparameters" default:"priors" enum:"fixed,fit,priors" doc:"fixed: the one entry of policy.priors; fit: marginal likelihood; priors: several, weighted by their evidence"`
 	// Lengthscales that grow with the number of variables say less than the range does
@@ -264,8 +264,8 @@ type Domain struct {
 
 // Constraint is a learnt bound on a sensor.
 type Constraint struct {
-	Sensor      string   `toml:"sensor" required:"true" doc:"the sensor that is bounded"`
-	Range       Range    `toml:"range" required:"true" unit:"the sensor's" doc:"feasible values"`
+	Sensor      string   `toml:"sensor" required:"true" doc:"the sensor that is bounded; a model of its own learns where it stays within"`
+	Range       Range    `toml:"range" required:"true" unit:"the sensor's" doc:"values that are allowed; a setting that leaves them is not recommended"`
 	Probability *float64 `toml:"probability" unit:"1" bound:"> 0, < 1" doc:"how probable a setting must be, by what was learnt, to keep the range before it is tried; absent: 0.95"`
 }
 
@@ -288,11 +288,11 @@ type Socket struct {
 
 // Web is the dashboard.
 type Web struct {
-	Listen string   `toml:"listen" required:"true" doc:"address to listen on, such as 127.0.0.1:8420"`
+	Listen string   `toml:"listen" required:"true" doc:"address that the dashboard listens on; 127.0.0.1:8420 is seen by this computer only"`
 	Hosts  []string `toml:"hosts" doc:"further host names that a browser may ask for, beside the address itself"`
 	Token
 	CertFile      string `toml:"cert_file" doc:"the server's TLS certificate (PEM); beyond this computer TLS is required"`
-	KeyFile       string `toml:"key_file" doc:"its private key (PEM)"`
+	KeyFile       string `toml:"key_file" doc:"the private key (PEM) of cert_file"`
 	AllowInsecure bool   `toml:"allow_insecure" doc:"serve beyond this computer without TLS: whoever listens on the network reads the token"`
 }
 
@@ -300,8 +300,8 @@ type Web struct {
 // never stands in the file.
 type Token struct {
 	TokenFile       string `toml:"token_file" doc:"a file that holds the token, which a browser must show; beyond this computer it is required; none is named: the page is read by everybody here, and tuner run makes a token for commands"`
-	TokenCredential string `toml:"token_credential" doc:"a systemd credential (LoadCredential=) that holds it"`
-	TokenEnv        string `toml:"token_env" doc:"an environment variable that holds it"`
+	TokenCredential string `toml:"token_credential" doc:"a systemd credential (LoadCredential=) that holds it, for a service"`
+	TokenEnv        string `toml:"token_env" doc:"an environment variable that holds it, for a container"`
 }
 
 // Given says that a token is kept somewhere.

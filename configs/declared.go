@@ -15,13 +15,13 @@ import (
 // Declared is what a device says of one of its channels. tuner run writes it behind the file
 // in the journal, so that a run that goes on, or is derived again, needs no device for it.
 type Declared struct {
-	Device     string   `toml:"device" required:"true" doc:"the device's name"`
-	Channel    string   `toml:"channel" required:"true" doc:"the channel's name"`
-	Unit       string   `toml:"unit" doc:"unit of the channel"`
-	Min        *float64 `toml:"min" unit:"the channel's" doc:"least value that the device accepts, or reads"`
-	Max        *float64 `toml:"max" unit:"the channel's" doc:"largest value"`
-	Safe       *float64 `toml:"safe" unit:"the channel's" doc:"the value that harms nothing"`
-	Resolution *float64 `toml:"resolution" unit:"the channel's" bound:"> 0" doc:"the device's step"`
+	Device     string   `toml:"device" required:"true" doc:"name of the device that said so"`
+	Channel    string   `toml:"channel" required:"true" doc:"name of the device's channel"`
+	Unit       string   `toml:"unit" doc:"unit of the channel, which the file's must equal"`
+	Min        *float64 `toml:"min" unit:"the channel's" doc:"least value that the device accepts, or can read"`
+	Max        *float64 `toml:"max" unit:"the channel's" doc:"largest value that the device accepts, or can read"`
+	Safe       *float64 `toml:"safe" unit:"the channel's" doc:"the value that harms nothing: a stop goes there at once"`
+	Resolution *float64 `toml:"resolution" unit:"the channel's" bound:"> 0" doc:"the device's smallest step"`
 	Accuracy   *float64 `toml:"accuracy" unit:"the channel's" bound:"> 0" doc:"how far a reading may lie from the truth"`
 }
 

@@ -12,8 +12,8 @@ import (
 // the driver's own keys undecoded: the driver's options struct gives them their
 // meaning, through Decode.
 type Device struct {
-	Name   string `toml:"name" required:"true" doc:"name that sensors and variables refer to"`
-	Driver string `toml:"driver" required:"true" enum:"@drivers" doc:"which driver speaks to it"`
+	Name   string `toml:"name" required:"true" doc:"name by which sensors and variables refer to it"`
+	Driver string `toml:"driver" required:"true" enum:"@drivers" doc:"which driver speaks to it, by its protocol"`
 	// Line is the line of the device's header in the file, 0 where unknown.
 	Line int `toml:"-"`
 

@@ -11,15 +11,15 @@ import (
 // MQTT is what the tuner itself says to a broker. Where that is, and who logs in, are keys of
 // the package that connects.
 type MQTT struct {
-	Commands      bool   `toml:"commands" doc:"whether commands are accepted, beside publishing status"`
+	Commands      bool   `toml:"commands" doc:"whether commands are accepted over MQTT; without it only status is published"`
 	KeysFile      string `toml:"command_keys_file" doc:"file of keys, one NAME HEX a line: commands must then be signed with one of them; absent: whoever the broker lets publish may command"`
 	AllowInsecure bool   `toml:"allow_insecure" doc:"true: a broker on another computer may be used without encryption or without a login; the status tells"`
 	Discovery     string `toml:"discovery" doc:"topic prefix of Home Assistant's discovery, as in homeassistant; absent: off"`
 	// Not longer: who looks wants to know within half a minute whether the tuner is there.
 	// Not shorter: a retained message each second wears a broker's disk.
-	Heartbeat time.Duration `toml:"heartbeat" default:"10s" bound:">= 1s, <= 10m" doc:"how often the status is said again"`
+	Heartbeat time.Duration `toml:"heartbeat" default:"10s" bound:">= 1s, <= 10m" doc:"how often the status is published again, so that a listener notices a dead run"`
 	// What a chart can show. Shorter loads the broker, longer hides a step's course.
-	Telemetry time.Duration `toml:"telemetry" default:"1s" bound:">= 250ms, <= 1h" doc:"how often the values are published"`
+	Telemetry time.Duration `toml:"telemetry" default:"1s" bound:">= 250ms, <= 1h" doc:"how often the values are published; seldom spares a slow network"`
 }
 
 // brokerNodes are all addresses of the broker.

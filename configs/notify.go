@@ -11,9 +11,9 @@ import (
 // Notify is where notices of a run are sent, beside its terminal, page and broker.
 type Notify struct {
 	URL           string   `toml:"url" doc:"where notices are posted: ntfy, Slack, Home Assistant or a server of one's own. One that holds a secret stands elsewhere, as the next keys say"`
-	URLFile       string   `toml:"url_file" doc:"a file that holds it"`
-	URLCredential string   `toml:"url_credential" doc:"a systemd credential (LoadCredential=) that holds it"`
-	URLEnv        string   `toml:"url_env" doc:"an environment variable that holds it"`
+	URLFile       string   `toml:"url_file" doc:"a file that holds the address, where it contains a secret"`
+	URLCredential string   `toml:"url_credential" doc:"a systemd credential (LoadCredential=) that holds it, for a service"`
+	URLEnv        string   `toml:"url_env" doc:"an environment variable that holds it, for a container"`
 	Format        string   `toml:"format" default:"json" enum:"json,text,slack" doc:"what is posted: an object; the text alone, as ntfy takes it; {\"text\": TEXT}, as Slack and Mattermost do"`
 	Command       []string `toml:"command" doc:"a program of one's own and its arguments: the notice comes as JSON on its standard input, its kind and text also in $TUNER_EVENT and $TUNER_TEXT"`
 	On            []string `toml:"on" doc:"what is told: tripped, held, finished, new-best; absent: the first three"`

@@ -10,7 +10,7 @@ import (
 // instrument takes and gives, with its limits and its safe value.
 type ScaleKeys struct {
 	Scale  *float64 `toml:"scale" doc:"value = scale * what the instrument says + offset; absent: 1"`
-	Offset float64  `toml:"offset" unit:"the channel's" doc:"see scale"`
+	Offset float64  `toml:"offset" unit:"the channel's" doc:"added after scale: value = scale * raw + offset"`
 	Min    *float64 `toml:"min" unit:"the channel's" doc:"least value that may be set; absent: not known"`
 	Max    *float64 `toml:"max" unit:"the channel's" doc:"largest value that may be set; absent: not known"`
 

@@ -25,7 +25,7 @@ type Limits struct {
 	// HoldMax is the longest hold for a fault before the fallback. By default not shorter: a
 	// broker or a serial adapter reconnects within it. Not longer: what is held may be
 	// drifting unseen.
-	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 24h: is longer than a day: so long everything stays where it is though something is wrong" reload:"smaller" doc:"longest hold before the fallback"`
+	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 24h: is longer than a day: so long everything stays where it is though something is wrong" reload:"smaller" doc:"longest hold before the fallback: what a held instrument may bear"`
 	// Comms is the silence of a link that counts as its loss; 0: not watched. By default as
 	// long as a hold: losing a link and losing a sensor look the same from here.
 	Comms time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" ticks:"3: every late answer would be a lost link" doubt:"> 1h: is longer than an hour: so long a device may be silent before anything is held" reload:"smaller" doc:"silence of a link that counts as its loss"`
@@ -78,7 +78,7 @@ type VariableLimits struct {
 	Stepped bool
 	// Dwell is the shortest time between two changes. By default one tick: the layer writes
 	// at most once in each anyway.
-	Dwell time.Duration `toml:"dwell" bound:">= 0s" doubt:"> 24h: is longer than a day between two changes" reload:"larger" doc:"shortest time between two changes; 0s: one tick"`
+	Dwell time.Duration `toml:"dwell" bound:">= 0s" doubt:"> 24h: is longer than a day between two changes" reload:"larger" doc:"shortest time between two changes, for a device that wears or is slow; 0s: one tick"`
 	// Lease is the device's own timeout, 0: none. A setpoint is written again
 	// within a third of it.
 	Lease time.Duration
@@ -111,7 +111,7 @@ type SensorLimits struct {
 	// Watched says that silence and values out of range hold the run.
 	Watched bool
 	// Rate is the fastest believable change, in units per second; 0: any.
-	Rate float64 `toml:"rate" zero:"absent" unit:"the sensor's, per s" bound:"> 0" reload:"smaller or new" doc:"fastest believable change; absent: any"`
+	Rate float64 `toml:"rate" zero:"absent" unit:"the sensor's, per s" bound:"> 0" reload:"smaller or new" doc:"fastest believable change: a jump beyond it is a fault of the sensor; absent: any"`
 	// Stuck is how many identical readings mean a stuck sensor; 0: not watched.
 	Stuck int `toml:"stuck" zero:"absent" unit:"readings" bound:">= 2" reload:"smaller or new" doc:"identical readings that mean a stuck sensor; absent: not watched"`
 	// With is the sensor that must agree within Tolerance, or differ for less than

@@ -13,7 +13,7 @@ type Options struct {
 	Command      []string          `toml:"command" required:"true" doc:"the program and its arguments, one string each; a first word \"tuner\" is this very program"`
 	Env          map[string]string `toml:"env" doc:"environment variables that the child gets beside tuner's own"`
 	Dir          string            `toml:"dir" doc:"folder that the child runs in; absent: the configuration's"`
-	StartTimeout time.Duration     `toml:"start_timeout" bound:"> 0s, <= 10m" doc:"longest wait for the child's hello"`
+	StartTimeout time.Duration     `toml:"start_timeout" bound:"> 0s, <= 10m" doc:"longest wait for the child's hello; slow imports need more"`
 	ReplyTimeout time.Duration     `toml:"reply_timeout" bound:"> 0s, <= 1h" doc:"longest wait for an answer; a later one is a fault"`
 	DoseTimeout  time.Duration     `toml:"dose_timeout" bound:">= 0s, <= 24h" doc:"longest wait for the answer to a dose, which comes when it has been given; 0s: reply_timeout"`
 	ExitTimeout  time.Duration     `toml:"exit_timeout" bound:"> 0s, <= 10m" doc:"how long the child may take to go safe and exit; then its process group is killed"`

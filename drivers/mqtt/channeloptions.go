@@ -24,7 +24,7 @@ type ChannelOptions struct {
 
 // ReadTopic says where a channel's readings come.
 type ReadTopic struct {
-	Topic    string `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Topic    string `toml:"topic" required:"true" doc:"MQTT topic, without wildcards"`
 	Path     string `toml:"path" doc:"where in the JSON message the number stands, as in tank.probes[0].ph; absent: the message is the number"`
 	UnitPath string `toml:"unit_path" doc:"where in the JSON message the unit stands; one that is not the channel's is no data; absent: not looked at"`
 
@@ -36,20 +36,20 @@ type ReadTopic struct {
 
 // OffRule says how a message tells that a device is off.
 type OffRule struct {
-	Path string `toml:"path" required:"true" doc:"where in the JSON message the state stands"`
+	Path string `toml:"path" required:"true" doc:"path to the state within the JSON message"`
 	Is   string `toml:"is" required:"true" doc:"what stands there while the device is off, such as OFF or false"`
 }
 
 // Poll is a message that asks for a reading.
 type Poll struct {
-	Topic   string        `toml:"topic" required:"true" doc:"topic without wildcards"`
-	Payload string        `toml:"payload" doc:"the message; absent: an empty one"`
+	Topic   string        `toml:"topic" required:"true" doc:"MQTT topic, without wildcards"`
+	Payload string        `toml:"payload" doc:"the message that asks for a value; absent: an empty one"`
 	Every   time.Duration `toml:"every" bound:">= 100ms, <= 1h" doc:"time from one question to the next; absent: 5s"`
 }
 
 // WriteTopic says where a channel's setpoints go.
 type WriteTopic struct {
-	Topic  string        `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Topic  string        `toml:"topic" required:"true" doc:"MQTT topic, without wildcards"`
 	TTL    time.Duration `toml:"ttl" bound:">= 1ms" doc:"how long a setpoint may wait at its receiver; absent: 10s"`
 	Lasts  bool          `toml:"lasts" doc:"the receiver keeps a setpoint only for its for_ms, the variable's lease, and then goes to its own safe state; needs format json"`
 	Format string        `toml:"format" enum:"json,number" doc:"what a setpoint looks like: with seq, ttl_ms and session, or only the number; absent: json"`
@@ -60,14 +60,14 @@ type WriteTopic struct {
 
 // ReleaseTopic says where a channel's releases go.
 type ReleaseTopic struct {
-	Topic   string `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Topic   string `toml:"topic" required:"true" doc:"MQTT topic, without wildcards"`
 	Payload string `toml:"payload" doc:"the message that lets go of the channel, where write.format is number or write.template is given"`
 }
 
 // ConfirmTopic says where a device confirms what it took.
 type ConfirmTopic struct {
-	Topic   string        `toml:"topic" required:"true" doc:"topic without wildcards"`
-	Timeout time.Duration `toml:"timeout" bound:"> 0s, <= 1h" doc:"longest wait for the confirmation; absent: 2s"`
+	Topic   string        `toml:"topic" required:"true" doc:"MQTT topic, without wildcards"`
+	Timeout time.Duration `toml:"timeout" bound:"> 0s, <= 1h" doc:"longest wait for the confirmation before the write counts as failed; absent: 2s"`
 }
 
 // The words of WriteTopic.Format.

@@ -41,7 +41,7 @@ type Options struct {
 // StatusTopic says where a device says whether it is there, as many do by a
 // retained message and a last will.
 type StatusTopic struct {
-	Topic   string `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Topic   string `toml:"topic" required:"true" doc:"MQTT topic, without wildcards"`
 	Online  string `toml:"online" doc:"the message that says it is there; absent: online"`
 	Offline string `toml:"offline" doc:"the message that tuner plant says it is not there with; absent: offline"`
 

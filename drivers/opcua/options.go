@@ -18,16 +18,16 @@ import (
 type Options struct {
 	Endpoint string `toml:"endpoint" required:"true" doc:"the server's address, such as opc.tcp://127.0.0.1:4840/path"`
 	Security string `toml:"security" enum:"none,Basic256Sha256,Aes128_Sha256_RsaOaep,Aes256_Sha256_RsaPss" doc:"the security policy; all but none need cert_file, key_file and server_cert_file"`
-	Mode     string `toml:"mode" enum:"sign_and_encrypt,sign" doc:"what the security policy does to each message"`
+	Mode     string `toml:"mode" enum:"sign_and_encrypt,sign" doc:"whether each message is signed, or also encrypted"`
 
 	ServerCertFile string `toml:"server_cert_file" doc:"security: file of the server's certificate, or of those that vouch for it, in PEM or DER form; no other server is believed"`
 	CertFile       string `toml:"cert_file" doc:"security: file of this client's certificate, in PEM or DER form, with its application URI; the server must trust it"`
 	KeyFile        string `toml:"key_file" doc:"security: file of the certificate's RSA private key, in PEM or DER form and not encrypted"`
 
-	Username     string `toml:"username" doc:"user at the server; absent: anonymous"`
-	PasswordFile string `toml:"password_file" doc:"file whose first line is the password"`
+	Username     string `toml:"username" doc:"user name at the server; absent: anonymous"`
+	PasswordFile string `toml:"password_file" doc:"file whose first line is the password, which keeps it out of this file"`
 	PasswordCred string `toml:"password_credential" doc:"systemd credential (LoadCredential=) whose first line is the password"`
-	PasswordEnv  string `toml:"password_env" doc:"environment variable that holds the password"`
+	PasswordEnv  string `toml:"password_env" doc:"environment variable that holds the password, which keeps it out of this file"`
 
 	Interval       time.Duration `toml:"interval" bound:">= 10ms, <= 1m" doc:"how often the server is to look at, and tell of, what is subscribed to; it may revise that"`
 	Poll           time.Duration `toml:"poll" bound:">= 50ms, <= 1m" doc:"how often what is read by asking is asked for, and that the server answers at all is seen"`
@@ -72,7 +72,7 @@ type WriteNode struct {
 // ReleaseNode says how a channel is let go of.
 type ReleaseNode struct {
 	Node  string   `toml:"node" required:"true" doc:"node id of what lets go, such as a mode or an enable"`
-	Value float64  `toml:"value" doc:"what is written there to let go"`
+	Value float64  `toml:"value" doc:"what is written there so that the device decides for itself"`
 	Hold  *float64 `toml:"hold" doc:"what is written there before each setpoint; absent: nothing"`
 }
 

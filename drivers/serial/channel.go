@@ -31,7 +31,7 @@ type ChannelOptions struct {
 // Read is how to ask for a value: out and in for lines, register for Modbus.
 type Read struct {
 	text.ReadKeys
-	Timeout time.Duration `toml:"timeout" bound:">= 0s, <= 1h" doc:"in place of reply_timeout"`
+	Timeout time.Duration `toml:"timeout" bound:">= 0s, <= 1h" doc:"longest wait for this answer, in place of reply_timeout"`
 
 	Register *modbus.Register `toml:"register" doc:"modbus: where the value stands"`
 }
@@ -40,7 +40,7 @@ type Read struct {
 type Write struct {
 	text.WriteKeys
 	Idempotent bool          `toml:"idempotent" doc:"sending the command twice is as good as once, so that it may be repeated where its answer was lost"`
-	Timeout    time.Duration `toml:"timeout" bound:">= 0s, <= 1h" doc:"in place of reply_timeout"`
+	Timeout    time.Duration `toml:"timeout" bound:">= 0s, <= 1h" doc:"longest wait for this answer, in place of reply_timeout"`
 
 	Register *modbus.Register `toml:"register" doc:"modbus: where the value goes"`
 }

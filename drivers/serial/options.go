@@ -22,7 +22,7 @@ type Options struct {
 	protocol.Timing
 	HaltTimeout  time.Duration `toml:"halt_timeout" bound:"> 0s, <= 1h" doc:"longest wait for readings to confirm the safe values"`
 	ReconnectMin time.Duration `toml:"reconnect_min" bound:"> 0s, <= 1h" doc:"wait before the second attempt to reconnect; it doubles from there"`
-	ReconnectMax time.Duration `toml:"reconnect_max" bound:"> 0s, <= 1h" doc:"longest wait between two attempts"`
+	ReconnectMax time.Duration `toml:"reconnect_max" bound:"> 0s, <= 1h" doc:"longest wait between two attempts to connect again"`
 
 	text.Dialect
 	modbus.Station

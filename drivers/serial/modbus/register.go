@@ -29,7 +29,7 @@ type Register struct {
 // Expect is a register that tells the instrument.
 type Expect struct {
 	Register Register `toml:"register" required:"true" doc:"where to look"`
-	Value    float64  `toml:"value" required:"true" doc:"what must stand there"`
+	Value    float64  `toml:"value" required:"true" doc:"the value that must stand there, so that no other instrument is driven"`
 }
 
 // size is how many registers or coils the value takes.

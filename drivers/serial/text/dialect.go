@@ -9,10 +9,10 @@ import (
 
 // Dialect are the keys of a device that describe lines of text.
 type Dialect struct {
-	Terminator    *string    `toml:"terminator" doc:"what ends a line, both ways"`
+	Terminator    *string    `toml:"terminator" doc:"what ends a line, both ways, such as CR LF"`
 	InTerminator  *string    `toml:"in_terminator" doc:"what ends an answer; absent: terminator; empty: the pause of read_timeout"`
-	OutTerminator *string    `toml:"out_terminator" doc:"what ends a command; absent: terminator"`
-	MaxLine       int        `toml:"max_line" unit:"bytes" bound:">= 16, <= 4096" doc:"longest answer or command"`
+	OutTerminator *string    `toml:"out_terminator" doc:"what ends a command, where answers end otherwise; absent: terminator"`
+	MaxLine       int        `toml:"max_line" unit:"bytes" bound:">= 16, <= 4096" doc:"longest answer or command: more is garbage, and is thrown away"`
 	Spoil         *string    `toml:"spoil" doc:"sent before the first command, to spoil one that a broken connection left half-written; empty: nothing"`
 	Identify      *Identify  `toml:"identify" doc:"how to tell that the right instrument answers, at every connect"`
 	Init          []Exchange `toml:"init" doc:"what to send at every connect; it must not move anything"`
@@ -22,19 +22,19 @@ type Dialect struct {
 
 // Identify is a question whose answer tells the instrument.
 type Identify struct {
-	Out   string `toml:"out" required:"true" doc:"the question"`
-	Match string `toml:"match" required:"true" doc:"regular expression that the answer must match"`
+	Out   string `toml:"out" required:"true" doc:"the command that asks, as it is sent"`
+	Match string `toml:"match" required:"true" doc:"regular expression that the answer must match, so that no other instrument is driven"`
 }
 
 // Exchange is a command, with an answer or without.
 type Exchange struct {
-	Out string `toml:"out" required:"true" doc:"the command"`
+	Out string `toml:"out" required:"true" doc:"the command, as it is sent"`
 	Ack string `toml:"ack" doc:"regular expression that the answer must match; absent: there is no answer"`
 }
 
 // Errors describes an error queue.
 type Errors struct {
-	Out  string `toml:"out" required:"true" doc:"the question for the oldest error"`
+	Out  string `toml:"out" required:"true" doc:"the command that asks for the oldest error in the instrument's queue"`
 	OK   string `toml:"ok" required:"true" doc:"regular expression of the answer that there is none"`
 	Most int    `toml:"most" bound:">= 1, <= 1000" doc:"how many errors are read at most; absent: 32"`
 }
