@@ -50,7 +50,7 @@ func TestMalformedHeadingsAreSeen(t *testing.T) {
 		"### `[[device]` with driver = \"exec\"":  false,
 		"### `[device]]` with driver = \"exec\"":  false,
 		"### `[[device]] with driver = \"exec\"":  false,
-		"### [device]": false,
+		"### [device]":                            false,
 	} {
 		if keyHeading.MatchString(heading) != want {
 			t.Errorf("%s: %v", heading, !want)
