@@ -76,13 +76,7 @@ func plantVariable(cfg *configs.Config, v *plan.Variable, i int) sim.Variable {
 	if !given {
 		random = c.WhenRandom
 	}
-	switch {
-	case random.Distribution == "normal":
-		out.Random = sim.Distribution{Kind: sim.Normal, Mean: OrZero(random.Mean), SD: OrZero(random.SD)}
-	default:
-		// What is to be learnt must be something: uniform.
-		out.Random = sim.Distribution{Kind: sim.Uniform}
-	}
+	_, out.Random = distributions(random)
 	return out
 }
 

@@ -184,19 +184,9 @@ func (m *policyMaker) policyVariable(i int) policy.Variable {
 		out.Random = policy.Distribution{Kind: policy.TruncatedNormal,
 			Mean: min(max(v.Limits.Safe, v.Low), v.High), SD: max(v.Tolerance, parkSpread*(v.High-v.Low))}
 	default:
-		out.Random = policyDistribution(c.WhenRandom)
+		out.Random, _ = distributions(c.WhenRandom)
 	}
 	return out
-}
-
-func policyDistribution(d configs.WhenRandom) policy.Distribution {
-	switch d.Distribution {
-	case "normal":
-		return policy.Distribution{Kind: policy.TruncatedNormal, Mean: OrZero(d.Mean), SD: OrZero(d.SD)}
-	case "uniform":
-		return policy.Distribution{Kind: policy.Uniform}
-	}
-	return policy.Distribution{Kind: policy.Learnt}
 }
 
 // ownTable, as [domain] candidates, means the rows of the plant's own table.
