@@ -55,10 +55,10 @@ func (v *nameVisitor) Visit(node *ast.Node) {
 	}
 }
 
-// ObjectiveSensors lists the sensors that the objective is made of: its sensor,
+// objectiveSensors lists the sensors that the objective is made of: its sensor,
 // or the names in its formula in order of first use. A formula that cannot be
 // parsed, which Parse refuses, has none.
-func (c *Config) ObjectiveSensors() []string {
+func (c *Config) objectiveSensors() []string {
 	if c.Objective.Formula == "" {
 		if c.Objective.Sensor == "" {
 			return nil

@@ -123,7 +123,7 @@ func (c *Config) derive() {
 		}
 	}
 	if c.Objective.Timeout == 0 {
-		for _, name := range c.ObjectiveSensors() {
+		for _, name := range c.objectiveSensors() {
 			if s, ok := c.Sensor(name); ok {
 				c.Objective.Timeout = max(c.Objective.Timeout, shotTimeoutAges*s.MaxAge)
 			}

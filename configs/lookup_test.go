@@ -61,15 +61,15 @@ func TestObjectiveSensors(t *testing.T) {
 		"a +":                           nil,
 	} {
 		c := Config{Objective: Objective{Formula: formula}}
-		if got := c.ObjectiveSensors(); !reflect.DeepEqual(got, want) {
+		if got := c.objectiveSensors(); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: sensors %q, want %q", formula, got, want)
 		}
 	}
 	c := Config{Objective: Objective{Sensor: "a"}}
-	if got := c.ObjectiveSensors(); !reflect.DeepEqual(got, []string{"a"}) {
+	if got := c.objectiveSensors(); !reflect.DeepEqual(got, []string{"a"}) {
 		t.Errorf("sensors %q", got)
 	}
-	if got := (&Config{}).ObjectiveSensors(); got != nil {
+	if got := (&Config{}).objectiveSensors(); got != nil {
 		t.Errorf("sensors %q", got)
 	}
 }

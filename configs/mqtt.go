@@ -32,7 +32,7 @@ func (c *Config) brokerNodes() []string {
 func (c *Config) brokerLocal() bool {
 	return !slices.ContainsFunc(c.brokerNodes(), func(address string) bool {
 		u, err := url.Parse(address)
-		return err != nil || !IsLoopback(u.Hostname())
+		return err != nil || !isLoopback(u.Hostname())
 	})
 }
 

@@ -21,8 +21,8 @@ type Notify struct {
 	Every time.Duration `toml:"every" default:"1m" bound:">= 0s" doc:"shortest time between two of a kind: of what comes meanwhile the newest is told"`
 }
 
-// NotifyKinds lists what a notice may be about.
-func NotifyKinds() []string { return []string{"tripped", "held", "finished", "new-best"} }
+// notifyKinds lists what a notice may be about.
+func notifyKinds() []string { return []string{"tripped", "held", "finished", "new-best"} }
 
 // notify checks [notify].
 func (k *checker) notify() {
@@ -48,8 +48,8 @@ func (k *checker) notify() {
 		k.bad("notify.command", "names no program", "")
 	}
 	for _, kind := range n.On {
-		if !slices.Contains(NotifyKinds(), kind) {
-			k.bad("notify.on", fmt.Sprintf("%q is nothing that is told", kind), "it lists "+strings.Join(NotifyKinds(), ", "))
+		if !slices.Contains(notifyKinds(), kind) {
+			k.bad("notify.on", fmt.Sprintf("%q is nothing that is told", kind), "it lists "+strings.Join(notifyKinds(), ", "))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (k *checker) web() {
 	if (w.CertFile == "") != (w.KeyFile == "") {
 		k.bad("web", "cert_file and key_file go together", "name both, or neither")
 	}
-	if IsLoopback(host) {
+	if isLoopback(host) {
 		return
 	}
 	if places == 0 {
@@ -42,8 +42,8 @@ func (k *checker) web() {
 	}
 }
 
-// IsLoopback says that a host is this computer itself, whatever the network.
-func IsLoopback(host string) bool {
+// isLoopback says that a host is this computer itself, whatever the network.
+func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}

@@ -95,7 +95,7 @@ func (l *Limits) checkReferences() error {
 	}
 	errs = append(errs, l.checkDoses(variable)...)
 	for _, b := range l.Bypasses {
-		if !b.Rule.Bypassable() {
+		if !b.Rule.bypassable() {
 			errs = append(errs, fmt.Errorf("%w: rule %d cannot be bypassed", ErrLimits, b.Rule))
 		}
 	}

@@ -94,7 +94,7 @@ func (l *Limits) dosesBehind(links *Set) bool {
 func (l *Limits) bypass(c *Causes, now time.Duration) Reasons {
 	var aside Reasons
 	for _, b := range l.Bypasses {
-		if now < b.Until && b.Rule.Bypassable() {
+		if now < b.Until && b.Rule.bypassable() {
 			aside.add(b.Rule)
 			c[b.Rule] = Set{}
 			if b.Rule == RuleReadback {

@@ -48,9 +48,9 @@ type Info struct {
 	Clear           Clearing
 }
 
-// Bypassable reports whether a bypass may name the rule: those that look at sensors,
+// bypassable reports whether a bypass may name the rule: those that look at sensors,
 // links and actuators. Rules on values, doses, the record and stopping always hold.
-func (r Rule) Bypassable() bool {
+func (r Rule) bypassable() bool {
 	switch r {
 	case RuleStale, RuleRange, RuleSpike, RuleStuck, RuleDisagree, RuleResponse, RuleReadback, RuleOverride,
 		RuleInterlock, RulePermissive, RuleComms, RuleExposure:

@@ -14,8 +14,8 @@ import (
 //go:embed presets/*.toml
 var presetFiles embed.FS
 
-// Presets lists the makes of devices whose topics and messages are ready.
-func Presets() []string {
+// presetNames lists the makes of devices whose topics and messages are ready.
+func presetNames() []string {
 	entries, err := fs.ReadDir(presetFiles, "presets")
 	if err != nil {
 		return nil // the folder is part of the program
@@ -46,8 +46,8 @@ func presetOf(name, id string) (*preset, error) {
 		return p, fmt.Errorf("id is %q, and there is no preset whose topics it stands in", id)
 	case name == "":
 		return p, nil
-	case !slices.Contains(Presets(), name):
-		return p, fmt.Errorf("there is no preset %q; the presets are %s", name, strings.Join(Presets(), ", "))
+	case !slices.Contains(presetNames(), name):
+		return p, fmt.Errorf("there is no preset %q; the presets are %s", name, strings.Join(presetNames(), ", "))
 	case id == "" || strings.ContainsAny(id, "\"'\\{}\r\n\t") || checkTopic("id", id) != nil:
 		return p, fmt.Errorf("id is %q; with the preset %q it names the device in its topics, without wildcards, quotes and braces", id, name)
 	}

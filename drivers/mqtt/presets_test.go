@@ -277,7 +277,7 @@ func TestPresets(t *testing.T) {
 
 // Every preset that sets anything is played above, and the others only read.
 func TestPresetsAreAllPlayed(t *testing.T) {
-	for _, name := range Presets() {
+	for _, name := range presetNames() {
 		p, err := presetOf(name, "x")
 		if err != nil {
 			t.Error(err)

@@ -71,8 +71,8 @@ func (f *finder) candidates() (all []candidate, lines []port.Settings, err error
 		return nil, nil, err
 	}
 	lines = []port.Settings{Default().Settings}
-	for _, name := range Profiles() {
-		o, channels, err := FromProfile(name)
+	for _, name := range profileNames() {
+		o, channels, err := fromProfile(name)
 		if err != nil || o.Identify == nil {
 			continue
 		}

@@ -142,7 +142,7 @@ func TestBadDoseChannels(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if !slices.Contains(Profiles(), "ezo-pump") {
+	if !slices.Contains(profileNames(), "ezo-pump") {
 		t.Error("there is no profile of a dosing pump")
 	}
 }

@@ -75,7 +75,7 @@ func (o Options) locate(w *drivers.Wired) {
 func read(s drivers.Section) (Options, []ChannelOptions) {
 	var head Options
 	s.Decode(&head) // what is wrong with any key shows below
-	options, channels, err := FromProfile(head.Profile)
+	options, channels, err := fromProfile(head.Profile)
 	if err != nil {
 		s.Problem("profile", err.Error(), "")
 	}

@@ -117,7 +117,7 @@ func (c *circuit) chatter() {
 // onCircuit opens a profile on a circuit.
 func onCircuit(t *testing.T, profile string, c *circuit) *Device {
 	t.Helper()
-	o, channels, err := FromProfile(profile)
+	o, channels, err := fromProfile(profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestEZOProbe(t *testing.T) {
 		c := &circuit{kind: "pH", delay: 900 * time.Millisecond, value: "7.002"}
 		c.port = porttest.NewFake(t, nil)
 		dev := func() *Device {
-			o, channels, err := FromProfile("ezo-ph")
+			o, channels, err := fromProfile("ezo-ph")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,7 +75,7 @@ func FuzzEZO(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, heard []byte) {
 		synctest.Test(t, func(t *testing.T) {
-			o, channels, err := FromProfile("ezo-pump")
+			o, channels, err := fromProfile("ezo-pump")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func FuzzSCPI(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, heard []byte) {
 		synctest.Test(t, func(t *testing.T) {
-			o, channels, err := FromProfile("scpi-meter")
+			o, channels, err := fromProfile("scpi-meter")
 			if err != nil {
 				t.Fatal(err)
 			}

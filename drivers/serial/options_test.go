@@ -143,7 +143,7 @@ func TestReadmeExamples(t *testing.T) {
 		if _, err := toml.Decode(string(block[1]), &file); err != nil || len(file.Device) != 1 {
 			t.Fatalf("%s: %v", block[1], err)
 		}
-		o, channels, err := FromProfile(file.Device[0].Profile)
+		o, channels, err := fromProfile(file.Device[0].Profile)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 //go:embed profiles/*.toml
 var profileFiles embed.FS
 
-// Profiles lists the ready descriptions.
-func Profiles() []string {
+// profileNames lists the ready descriptions.
+func profileNames() []string {
 	entries, err := fs.ReadDir(profileFiles, "profiles")
 	if err != nil {
 		return nil // the folder is part of the program
@@ -27,24 +27,24 @@ func Profiles() []string {
 	return names
 }
 
-// ProfileText is a description as its file has it.
-func ProfileText(name string) (string, bool) {
+// profileText is a description as its file has it.
+func profileText(name string) (string, bool) {
 	text, err := profileFiles.ReadFile("profiles/" + name + ".toml")
 	return string(text), err == nil
 }
 
-// FromProfile gives what a file's keys are laid over: the defaults, with a
+// fromProfile gives what a file's keys are laid over: the defaults, with a
 // profile's keys in their place, and the profile's channels. The empty name
 // stands for no profile.
-func FromProfile(name string) (Options, []ChannelOptions, error) {
+func fromProfile(name string) (Options, []ChannelOptions, error) {
 	o := Default()
 	if name == "" {
 		return o, nil, nil
 	}
-	if !slices.Contains(Profiles(), name) {
-		return o, nil, fmt.Errorf("there is no profile %q; the profiles are %s", name, strings.Join(Profiles(), ", "))
+	if !slices.Contains(profileNames(), name) {
+		return o, nil, fmt.Errorf("there is no profile %q; the profiles are %s", name, strings.Join(profileNames(), ", "))
 	}
-	text, _ := ProfileText(name)
+	text, _ := profileText(name)
 	channels, err := decodeProfile(text, &o)
 	if err != nil {
 		return Default(), nil, fmt.Errorf("profile %q: %w", name, err)

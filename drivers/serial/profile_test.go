@@ -14,7 +14,7 @@ func TestProfiles(t *testing.T) {
 		"arduino": "a0 a1 a2 a3 a4 a5 d3 d5 d6 d9 d10 d11", "energy-meter": "energy pointing", "scpi-meter": "value",
 		"ezo-ph": "ph", "ezo-ec": "ec", "ezo-pump": "rate dose total supply",
 	} {
-		o, channels, err := FromProfile(name)
+		o, channels, err := fromProfile(name)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -32,10 +32,10 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s has the channels %q, want %q", name, got, want)
 		}
 	}
-	if n := len(Profiles()); n != 6 {
-		t.Errorf("%d profiles, and the test knows 6: %q", n, Profiles())
+	if n := len(profileNames()); n != 6 {
+		t.Errorf("%d profiles, and the test knows 6: %q", n, profileNames())
 	}
-	if _, _, err := FromProfile("nonsense"); err == nil || !strings.Contains(err.Error(), "ezo-ph") {
+	if _, _, err := fromProfile("nonsense"); err == nil || !strings.Contains(err.Error(), "ezo-ph") {
 		t.Errorf("a profile that there is not: %v", err)
 	}
 }

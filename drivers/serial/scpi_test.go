@@ -59,7 +59,7 @@ func (s *scpi) hear(data []byte) []byte {
 
 func onSCPI(t *testing.T, s *scpi) *Device {
 	t.Helper()
-	o, channels, err := FromProfile("scpi-meter")
+	o, channels, err := fromProfile("scpi-meter")
 	if err != nil {
 		t.Fatal(err)
 	}

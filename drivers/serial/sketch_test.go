@@ -24,7 +24,7 @@ func TestSketch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, channels, err := FromProfile("arduino")
+	o, channels, err := fromProfile("arduino")
 	if err != nil {
 		t.Fatal(err)
 	}

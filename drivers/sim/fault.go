@@ -64,7 +64,7 @@ const (
 )
 
 // FaultKinds returns the kinds of fault.
-func FaultKinds() []string {
+func faultKinds() []string {
 	return []string{faultDropout, faultStale, faultStuck, faultSpike, faultLost, faultSlow, faultWrongSign,
 		faultDead, faultNaN, faultGarbage, faultPowerCycle, faultClockJump}
 }
@@ -72,25 +72,25 @@ func FaultKinds() []string {
 // faultSyntax is what an error about a fault shows.
 const faultSyntax = `write KIND[:CHANNEL]@STEP[+STEPS], e.g. "dropout@40" or "stuck:energy@120+3"; a time ("90s") may stand for either count`
 
-// ParseFault reads
+// parseFault reads
 //
 //	KIND[:CHANNEL][@WHEN][+LENGTH]
 //
 // WHEN is a step, counted from 1, or a time since the plant was switched on
 // ("90s"); absent: at once. LENGTH is a number of steps or a time; absent: one
 // step.
-func ParseFault(text string) (Fault, error) {
+func parseFault(text string) (Fault, error) {
 	f := Fault{Steps: 1}
 	rest, length, hasLength := strings.Cut(text, "+")
 	rest, when, hasWhen := strings.Cut(rest, "@")
 	kind, where, hasWhere := strings.Cut(rest, ":")
 	f.Kind, f.Where = kind, where
 	known := false
-	for _, k := range FaultKinds() {
+	for _, k := range faultKinds() {
 		known = known || k == kind
 	}
 	if !known {
-		return Fault{}, fmt.Errorf("no fault %q in %q; take one of %s", kind, text, strings.Join(FaultKinds(), ", "))
+		return Fault{}, fmt.Errorf("no fault %q in %q; take one of %s", kind, text, strings.Join(faultKinds(), ", "))
 	}
 	if hasWhere && where == "" {
 		return Fault{}, fmt.Errorf("fault %q names no channel after the colon; %s", text, faultSyntax)

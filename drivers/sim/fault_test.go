@@ -19,7 +19,7 @@ func TestParseFault(t *testing.T) {
 		"wrong-sign":            {Kind: "wrong-sign", Steps: 1},
 		"slow:grating+1h30m0s":  {Kind: "slow", Where: "grating", For: 90 * time.Minute},
 	} {
-		got, err := ParseFault(text)
+		got, err := parseFault(text)
 		if err != nil || got != want {
 			t.Errorf("%q is read as %+v, %v; want %+v", text, got, err, want)
 		}
@@ -40,7 +40,7 @@ func TestParseFault(t *testing.T) {
 		"stuck:a@4+0":   `lasts "0": steps are counted from 1`,
 		"stuck:a@4+1+1": `lasts "1+1"`,
 	} {
-		if f, err := ParseFault(text); err == nil || !strings.Contains(err.Error(), words) {
+		if f, err := parseFault(text); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q is read as %+v, %v; want an error with %q", text, f, err, words)
 		}
 	}

@@ -43,7 +43,7 @@ func (p *Plant) BeginStep(n int) {
 
 // schedule adds a fault to the waiting ones.
 func (p *Plant) schedule(text string) error {
-	f, err := ParseFault(text)
+	f, err := parseFault(text)
 	if err != nil {
 		return err
 	}

@@ -38,11 +38,11 @@ func TestSampleHoldsTheSchema(t *testing.T) {
 		}
 	}
 	for _, fault := range file.Plant.Faults {
-		if _, err := ParseFault(fault); err != nil {
+		if _, err := parseFault(fault); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, words := range append(slices.Concat(FaultKinds(), Tables()), DefaultTableBatch.String()) {
+	for _, words := range append(slices.Concat(faultKinds(), Tables()), DefaultTableBatch.String()) {
 		if !strings.Contains(string(text), words) {
 			t.Errorf("the sample does not say %q", words)
 		}
@@ -59,7 +59,7 @@ func TestReadmeShowsFaultsAndTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range FaultKinds() {
+	for _, kind := range faultKinds() {
 		if !strings.Contains(string(text), "| `"+kind+"` |") {
 			t.Errorf("README.md has no row for fault %q", kind)
 		}

@@ -115,7 +115,7 @@ func (a *Advisor) Ask() *Decided {
 		a.unused = nil
 		return d
 	}
-	if a.deciding != 0 || a.Rebuilding() {
+	if a.deciding != 0 || a.isRebuilding() {
 		return nil // its answer is the one
 	}
 	p, ctx, best, known := a.policy, a.ctx, a.best, a.known
@@ -164,7 +164,7 @@ type Taken struct{ Err error }
 // Takes says whether the policy accepts a decision that it has not made, and is free for it.
 func (a *Advisor) Takes() bool {
 	_, ok := a.policy.(policy.Skipper)
-	return ok && a.deciding == 0 && !a.Rebuilding() && !a.Broken()
+	return ok && a.deciding == 0 && !a.isRebuilding() && !a.Broken()
 }
 
 // Take has the policy accept a step that it has not decided. A decision of its own
@@ -220,8 +220,8 @@ func (a *Advisor) Flush() { a.pool.Post(a.lane, func() any { return Flushed{} })
 // Broken says that the policy must be made anew before it is asked.
 func (a *Advisor) Broken() bool { return a.failures.broken }
 
-// Rebuilding says that the policy is being made anew.
-func (a *Advisor) Rebuilding() bool { return a.toRebuild || a.rebuilding != 0 }
+// isRebuilding says that the policy is being made anew.
+func (a *Advisor) isRebuilding() bool { return a.toRebuild || a.rebuilding != 0 }
 
 // BeginRebuild forgets what a broken policy was asked; Rebuild follows when the record is
 // complete. It reports false where the policy cannot be made anew and is asked as it is.

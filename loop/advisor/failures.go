@@ -49,7 +49,7 @@ func (a *Advisor) GiveUp(err error) { a.failures.last, a.failures.broken = err, 
 func (a *Advisor) Overdue(waited time.Duration) (n int, why error) {
 	f := &a.failures
 	limit := a.opt.Deadline + time.Duration(f.late+1)*patience
-	if a.Rebuilding() || f.count+f.late >= Tries || waited <= limit {
+	if a.isRebuilding() || f.count+f.late >= Tries || waited <= limit {
 		return 0, nil
 	}
 	f.late++

@@ -46,7 +46,7 @@ func (g *Guard) Resume(t Told, pass func(...safety.Command)) control.Response {
 	default:
 		return control.Response{Code: control.CodeLatched, Message: fmt.Sprintf("%s: %s: look at the instrument, then reset", g.Word(), g.Story())}
 	}
-	if refused, mode := g.Rehearse(t, commands...); mode != goal {
+	if refused, mode := g.rehearse(t, commands...); mode != goal {
 		return control.Response{Code: control.CodeConditions, Message: g.Causes(refused)}
 	}
 	pass(commands...)
@@ -64,7 +64,7 @@ func (g *Guard) Reset(t Told, state string, pass func(...safety.Command)) contro
 		}
 		return control.Response{Code: control.CodeMode, Message: fmt.Sprintf("%s: %s: resume acknowledges it", state, g.Story())}
 	}
-	if _, mode := g.Rehearse(t, safety.CommandReset); mode == safety.Idle {
+	if _, mode := g.rehearse(t, safety.CommandReset); mode == safety.Idle {
 		was := g.Story()
 		pass(safety.CommandReset)
 		return done("cleared: %s; resume starts the run again", was)

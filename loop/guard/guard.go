@@ -141,9 +141,9 @@ func (g *Guard) Tick(c safety.Command, t Told) (r Ruling) {
 	return r
 }
 
-// Rehearse says what commands would come to, and changes nothing: what keeps the last of
+// rehearse says what commands would come to, and changes nothing: what keeps the last of
 // them from being followed, and the mode.
-func (g *Guard) Rehearse(t Told, commands ...safety.Command) (refused safety.Causes, mode safety.Mode) {
+func (g *Guard) rehearse(t Told, commands ...safety.Command) (refused safety.Causes, mode safety.Mode) {
 	state := g.state
 	var out safety.Output
 	for _, c := range commands {

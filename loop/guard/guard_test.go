@@ -102,7 +102,7 @@ func TestRehearsalChangesNothing(t *testing.T) {
 	told := Told{Now: clock.now, CameBack: safety.Set{1}}
 	before := g.state
 	for range 2 {
-		if g.Rehearse(told, safety.CommandArm); g.state != before {
+		if g.rehearse(told, safety.CommandArm); g.state != before {
 			t.Fatal("a rehearsal changed the state")
 		}
 	}

@@ -246,7 +246,7 @@ func (j *Journal) rescue(l loss) error {
 
 // copyOut writes the whole open journal to a file of a new name, and gives that.
 func (j *Journal) copyOut() (name string, err error) {
-	if name, err = RescueName(j.home); err != nil {
+	if name, err = rescueName(j.home); err != nil {
 		return "", err
 	}
 	if name, err = filepath.Abs(name); err != nil {
@@ -321,9 +321,9 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// RescueName is a free name for a rescued copy of the journal at path: NAME.rescued.db, or
+// rescueName is a free name for a rescued copy of the journal at path: NAME.rescued.db, or
 // NAME.rescued-2.db and so on.
-func RescueName(path string) (string, error) {
+func rescueName(path string) (string, error) {
 	ext := filepath.Ext(path)
 	stem := strings.TrimSuffix(path, ext) + rescued
 	name := stem + ext

@@ -17,12 +17,12 @@ const (
 	NewBest = "new-best"
 )
 
-// Kinds lists all of them, the most urgent first.
-func Kinds() []string { return []string{Tripped, Held, Finished, NewBest} }
+// kinds lists all of them, the most urgent first.
+func kinds() []string { return []string{Tripped, Held, Finished, NewBest} }
 
 // Notice is one message, a JSON object of members that do not change their meaning.
 type Notice struct {
-	// Event is one of Kinds, Text says it to a person.
+	// Event is one of those above, Text says it to a person.
 	Event string `json:"event"`
 	Text  string `json:"text"`
 	// Name, Site and Run are the run's, Journal its path.
@@ -39,4 +39,4 @@ type Notice struct {
 }
 
 // urgency orders notices.
-func (n *Notice) urgency() int { return slices.Index(Kinds(), n.Event) }
+func (n *Notice) urgency() int { return slices.Index(kinds(), n.Event) }

@@ -18,9 +18,9 @@ func (o *Options) VerifyShots() int {
 	return o.Objective.Shots
 }
 
-// ShotsOf is how many shots a step takes: as many as its decision says, else as are
+// shotsOf is how many shots a step takes: as many as its decision says, else as are
 // configured.
-func (o *Options) ShotsOf(d *journal.Decision) int {
+func (o *Options) shotsOf(d *journal.Decision) int {
 	if d.Compared.Comparison > 0 {
 		return o.VerifyShots()
 	}

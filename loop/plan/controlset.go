@@ -17,12 +17,12 @@ func (o *Options) Played(set int) int {
 // PerShot says whether a step with these destinations leaves a variable random, so
 // that each of its shots is a separate observation.
 func (o *Options) PerShot(applied []float64) bool {
-	return o.Mode == Shadow || slices.ContainsFunc(o.RandomIn(applied), func(random bool) bool { return random })
+	return o.Mode == Shadow || slices.ContainsFunc(o.randomIn(applied), func(random bool) bool { return random })
 }
 
-// RandomIn says of each variable whether a step with these destinations leaves it
+// randomIn says of each variable whether a step with these destinations leaves it
 // random.
-func (o *Options) RandomIn(applied []float64) []bool {
+func (o *Options) randomIn(applied []float64) []bool {
 	random := make([]bool, len(o.Variables))
 	for i := range random {
 		v := &o.Variables[i]

@@ -69,7 +69,7 @@ func Decide(o *Options, d journal.Decision, p policy.Proposal, b Bounds, from fu
 		}
 	}
 	d.Reasons = append(d.Reasons, b.Near(d.Applied)...)
-	s := Step{Decision: d, Set: o.Played(p.ControlSet), Random: o.RandomIn(d.Applied), PerShot: o.PerShot(d.Applied), Moved: make([]float64, len(o.Variables))}
+	s := Step{Decision: d, Set: o.Played(p.ControlSet), Random: o.randomIn(d.Applied), PerShot: o.PerShot(d.Applied), Moved: make([]float64, len(o.Variables))}
 	s.way(o, b, from)
 	return s, s.price(o)
 }
@@ -115,7 +115,7 @@ func (s *Step) Bad(i int) bool {
 }
 
 // Wanted is how many shots the step takes.
-func (s *Step) Wanted(o *Options) int { return o.ShotsOf(&s.Decision) }
+func (s *Step) Wanted(o *Options) int { return o.shotsOf(&s.Decision) }
 
 // Cost is what the step costs with the shots that were taken; nothing in shadow mode.
 func (s *Step) Cost(o *Options, shots int) Money {

@@ -161,7 +161,7 @@ func (c *Caller) Ask(ctx context.Context, link Link, p Presence, command string,
 		return Answer{}, err
 	}
 	if c.Key != nil {
-		payload = c.Key.Sign(topic, payload)
+		payload = c.Key.sign(topic, payload)
 	}
 	if err := link.Publish(ctx, Message{Topic: topic, Payload: payload, QoS: 1}); err != nil {
 		return Answer{}, err

@@ -68,10 +68,10 @@ func (c Command) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// ParseCommand reads a command strictly: one JSON object in UTF-8 with the members that
+// parseCommand reads a command strictly: one JSON object in UTF-8 with the members that
 // there are, each at most once and spelled exactly, and nothing after it. transaction and
 // expires_ms (1 to 3600000) are required.
-func ParseCommand(payload []byte) (Command, error) {
+func parseCommand(payload []byte) (Command, error) {
 	if len(payload) > MaxPayload {
 		return Command{}, fmt.Errorf("it has %d bytes; at most %d are read", len(payload), MaxPayload)
 	}

@@ -15,7 +15,7 @@ func TestParseCommand(t *testing.T) {
 	text := `{"transaction":"4f1c-2","session":"ab","issued":"2026-06-01T12:00:00.25Z","expires_ms":1500,"args":{"reason":"lunch"},"key":"anna","seq":7}`
 	want := Command{Transaction: "4f1c-2", Session: "ab", Issued: noon.Add(250 * time.Millisecond), Expires: 1500 * time.Millisecond,
 		Args: json.RawMessage(`{"reason":"lunch"}`), Key: "anna", Seq: 7}
-	got, err := ParseCommand([]byte(text))
+	got, err := parseCommand([]byte(text))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
@@ -33,7 +33,7 @@ func TestParseCommand(t *testing.T) {
 		`"x"`: "no JSON object",
 		``:    "no JSON object",
 	} {
-		if _, err := ParseCommand([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := parseCommand([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}
@@ -47,7 +47,7 @@ func FuzzParseCommand(f *testing.F) {
 	f.Add([]byte(`{"transaction":"t","expires_ms":1,"args":[[[[]]]]}`))
 	f.Add([]byte("{\"transaction\":\"\xff\"}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := ParseCommand(text)
+		c, err := parseCommand(text)
 		if err != nil {
 			return
 		}
@@ -64,7 +64,7 @@ func FuzzParseCommand(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := ParseCommand(again)
+		back, err := parseCommand(again)
 		if len(again) > MaxPayload {
 			return // escapes made it longer
 		}
@@ -77,7 +77,7 @@ func FuzzParseCommand(f *testing.F) {
 // FuzzOpen: nothing but the very bytes that were signed is opened.
 func FuzzOpen(f *testing.F) {
 	topic := testTopics.Command("pause")
-	good := testKeys[0].Sign(topic, command(func(c *Command) { c.Key, c.Seq = "anna", 1 }))
+	good := testKeys[0].sign(topic, command(func(c *Command) { c.Key, c.Seq = "anna", 1 }))
 	f.Add(good)
 	f.Add([]byte("e30.e30"))
 	f.Add([]byte("..."))

@@ -33,8 +33,8 @@ const (
 	CodeReplay = "replay"
 )
 
-// Codes lists the codes of refusals that this package makes.
-func Codes() []string {
+// codesHere lists the codes of refusals that this package makes.
+func codesHere() []string {
 	return []string{CodeRetained, CodeOversize, CodeRate, CodeUnsigned, CodeSignature, CodeMalformed,
 		CodeTransaction, CodeSession, CodeExpired, CodeReplay}
 }
@@ -147,7 +147,7 @@ func (r *Remote) open(in *incoming, m Message) *refusal {
 	case r.o.Keys != nil && in.name != control.CommandStatus:
 		return refuse(CodeUnsigned, "commands must be signed with one of the keys that the tuner knows")
 	default:
-		in.Command, err = ParseCommand(m.Payload)
+		in.Command, err = parseCommand(m.Payload)
 	}
 	switch {
 	case errors.Is(err, errForged):

@@ -17,7 +17,7 @@ import (
 func TestAttacks(t *testing.T) {
 	topic := testTopics.Command("resume")
 	sign := func(k Key, change func(*Command)) []byte {
-		return k.Sign(topic, command(func(c *Command) {
+		return k.sign(topic, command(func(c *Command) {
 			c.Key, c.Seq = k.Name, 1
 			if change != nil {
 				change(c)
@@ -72,8 +72,8 @@ func TestAttacks(t *testing.T) {
 		{"unsigned", command(nil), CodeUnsigned},
 		{"another key under the name", sign(other, nil), CodeSignature},
 		{"unknown name", sign(Key{"eve", other.Secret}, nil), CodeSignature},
-		{"bob's key for anna", testKeys[1].Sign(topic, command(func(c *Command) { c.Key, c.Seq = "anna", 1 })), CodeSignature},
-		{"signed for another topic", testKeys[0].Sign(testTopics.Command("pause"), command(func(c *Command) { c.Key, c.Seq = "anna", 1 })), CodeSignature},
+		{"bob's key for anna", testKeys[1].sign(topic, command(func(c *Command) { c.Key, c.Seq = "anna", 1 })), CodeSignature},
+		{"signed for another topic", testKeys[0].sign(testTopics.Command("pause"), command(func(c *Command) { c.Key, c.Seq = "anna", 1 })), CodeSignature},
 		{"no number", sign(testKeys[0], func(c *Command) { c.Seq = 0 }), CodeReplay},
 		{"cut", sign(testKeys[0], nil)[:40], CodeMalformed},
 		{"no signature", []byte(base64.RawURLEncoding.EncodeToString(command(nil)) + "."), CodeSignature},
@@ -97,7 +97,7 @@ func TestAttacks(t *testing.T) {
 // TestEveryBitCounts flips every bit of a signed command: none of them acts.
 func TestEveryBitCounts(t *testing.T) {
 	topic := testTopics.Command("reset")
-	payload := testKeys[0].Sign(topic, command(func(c *Command) { c.Key, c.Seq = "anna", 1 }))
+	payload := testKeys[0].sign(topic, command(func(c *Command) { c.Key, c.Seq = "anna", 1 }))
 	for bit := range 8 * len(payload) {
 		b := newBench(t, Options{Keys: testKeys})
 		forged := bytes.Clone(payload)
@@ -114,7 +114,7 @@ func TestReplay(t *testing.T) {
 	b := newBench(t, Options{Keys: testKeys})
 	topic := testTopics.Command("pause")
 	sign := func(n int, seq uint64) []byte {
-		return testKeys[0].Sign(topic, command(func(c *Command) { numbered(n)(c); c.Key, c.Seq = "anna", seq }))
+		return testKeys[0].sign(topic, command(func(c *Command) { numbered(n)(c); c.Key, c.Seq = "anna", seq }))
 	}
 	steps := []struct {
 		payload []byte
@@ -164,7 +164,7 @@ func TestMemoryOutlivesTheProcess(t *testing.T) {
 	}
 	signed := newBench(t, Options{Keys: testKeys, Memory: controlstate.CommandMemory{Seqs: []controlstate.CommandSeq{{Key: "anna", Session: "s-now", Seq: 9}}}})
 	for seq, want := range map[uint64]string{9: CodeReplay, 10: ""} {
-		p := testKeys[0].Sign(testTopics.Command("pause"), command(func(c *Command) { numbered(int(seq))(c); c.Key, c.Seq = "anna", seq }))
+		p := testKeys[0].sign(testTopics.Command("pause"), command(func(c *Command) { numbered(int(seq))(c); c.Key, c.Seq = "anna", seq }))
 		if got := signed.verdict("pause", p); got != want {
 			t.Errorf("number %d: %q, want %q", seq, got, want)
 		}
@@ -260,8 +260,8 @@ func TestStops(t *testing.T) {
 			"unknown field":   {Message{Payload: []byte(`{"please":true}`)}, true},
 			"oversize":        {Message{Payload: bytes.Repeat([]byte("x"), MaxPayload+1)}, true},
 			"unsigned":        {Message{Payload: command(nil)}, true},
-			"signed":          {Message{Payload: k.Sign(topic, command(func(c *Command) { c.Key, c.Seq = "anna", 1 }))}, true},
-			"forged":          {Message{Payload: Key{"anna", []byte("nobody's")}.Sign(topic, command(func(c *Command) { c.Key = "anna" }))}, true},
+			"signed":          {Message{Payload: k.sign(topic, command(func(c *Command) { c.Key, c.Seq = "anna", 1 }))}, true},
+			"forged":          {Message{Payload: Key{"anna", []byte("nobody's")}.sign(topic, command(func(c *Command) { c.Key = "anna" }))}, true},
 			"this session":    {Message{Payload: []byte(`{"session":"s-now"}`)}, true},
 			"retained":        {Message{Retained: true}, false},
 			"wrong session":   {Message{Payload: []byte(`{"session":"s-before"}`)}, false},

@@ -95,7 +95,7 @@ func TestPage(t *testing.T) {
 	}
 	same(t, "commands", firstColumn(tables[0]), control.Commands())
 	same(t, "members of a command", firstColumn(tables[1]), members)
-	same(t, "codes", firstColumn(tables[2]), slices.Concat(control.Codes(), Codes()))
+	same(t, "codes", firstColumn(tables[2]), slices.Concat(control.Codes(), codesHere()))
 
 	for what, v := range map[string]any{"telemetry": control.Telemetry{}, "event": event{}, "answer": Answer{}, "command": wireCommand{},
 		"decision": control.DecisionStatus{}, "variables": control.VariableStatus{}, "sensors": control.SensorStatus{}, "recommended": control.RecommendedStatus{},

@@ -81,8 +81,8 @@ func (k Key) mac(topic string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Sign wraps a body for a topic: base64url(body).base64url(HMAC-SHA256), without padding.
-func (k Key) Sign(topic string, body []byte) []byte {
+// sign wraps a body for a topic: base64url(body).base64url(HMAC-SHA256), without padding.
+func (k Key) sign(topic string, body []byte) []byte {
 	e := base64.RawURLEncoding
 	return []byte(e.EncodeToString(body) + "." + e.EncodeToString(k.mac(topic, body)))
 }
@@ -102,7 +102,7 @@ func (k Keys) open(topic string, payload []byte) (Command, error) {
 	if err1 != nil || err2 != nil {
 		return Command{}, errors.New("it is not in base64url")
 	}
-	c, err := ParseCommand(body)
+	c, err := parseCommand(body)
 	if err != nil {
 		return Command{}, err
 	}

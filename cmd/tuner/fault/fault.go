@@ -64,7 +64,7 @@ func WithHint(err error, hint string) error {
 // fits wins: what is most dangerous comes first.
 func ExitCode(err error) int {
 	switch {
-	case err == nil, ReaderGone(err):
+	case err == nil, readerGone(err):
 		return ExitOK
 	case errors.Is(err, loop.ErrUnsafe):
 		return ExitUnsafe
@@ -86,18 +86,18 @@ func ExitCode(err error) int {
 	}
 }
 
-// ReaderGone says that nothing has failed but a write to stdout whose reader has read enough,
+// readerGone says that nothing has failed but a write to stdout whose reader has read enough,
 // as head does.
-func ReaderGone(err error) bool {
+func readerGone(err error) bool {
 	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each is looked at
 		all := several.Unwrap()
-		return len(all) > 0 && !slices.ContainsFunc(all, func(e error) bool { return !ReaderGone(e) })
+		return len(all) > 0 && !slices.ContainsFunc(all, func(e error) bool { return !readerGone(e) })
 	}
 	if broken, ok := err.(*fs.PathError); ok { //nolint:errorlint // it is unwrapped below
 		return broken.Path == os.Stdout.Name() && errors.Is(broken.Err, syscall.EPIPE)
 	}
 	below := errors.Unwrap(err)
-	return below != nil && ReaderGone(below)
+	return below != nil && readerGone(below)
 }
 
 func is[E error](err error) bool {
@@ -108,7 +108,7 @@ func is[E error](err error) bool {
 // Report prints an error in the house's voice: each problem on a line of its own,
 // then what to do about it.
 func Report(w io.Writer, err error) {
-	if err == nil || ReaderGone(err) {
+	if err == nil || readerGone(err) {
 		return
 	}
 	if ExitCode(err) == ExitInterrupted {

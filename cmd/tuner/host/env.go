@@ -132,8 +132,8 @@ func (e *Env) Print(write func(w io.Writer) error) error {
 	return errors.Join(write(p), p.Close())
 }
 
-// IsTerminal says whether w is a file that is a terminal.
-func IsTerminal(w io.Writer) bool {
+// isTerminal says whether w is a file that is a terminal.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }

@@ -18,8 +18,8 @@ type Manager struct {
 	Monotonic func() time.Duration
 }
 
-// Systemd is the manager that the environment names, nil if there is none.
-func Systemd(lookup func(string) (string, bool)) *Manager {
+// systemd is the manager that the environment names, nil if there is none.
+func systemd(lookup func(string) (string, bool)) *Manager {
 	if socket, _ := lookup("NOTIFY_SOCKET"); socket == "" {
 		return nil
 	}

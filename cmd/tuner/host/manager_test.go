@@ -17,7 +17,7 @@ func TestSystemdSocket(t *testing.T) {
 	defer socket.Close()
 	t.Setenv("NOTIFY_SOCKET", path)
 	t.Setenv("WATCHDOG_USEC", "30000000")
-	m := Systemd(func(name string) (string, bool) { return path, name == "NOTIFY_SOCKET" })
+	m := systemd(func(name string) (string, bool) { return path, name == "NOTIFY_SOCKET" })
 	if m == nil || m.Watchdog != 30*time.Second || m.Monotonic() <= 0 {
 		t.Fatalf("manager %+v", m)
 	}
@@ -28,7 +28,7 @@ func TestSystemdSocket(t *testing.T) {
 	if n, err := socket.Read(b); err != nil || string(b[:n]) != "READY=1" {
 		t.Errorf("heard %q, %v", b[:n], err)
 	}
-	if m := Systemd(func(string) (string, bool) { return "", false }); m != nil {
+	if m := systemd(func(string) (string, bool) { return "", false }); m != nil {
 		t.Errorf("a manager without a socket: %+v", m)
 	}
 }

@@ -26,10 +26,10 @@ func Process() *Env {
 		Now:        time.Now,
 		Lookup:     os.LookupEnv,
 		Random:     rand.Reader,
-		IsTerminal: IsTerminal,
+		IsTerminal: isTerminal,
 		Signals:    stopSignals(),
 		Collect:    func(percent int) { debug.SetGCPercent(percent) },
-		Manager:    Systemd(os.LookupEnv),
+		Manager:    systemd(os.LookupEnv),
 		Reload:     make(chan struct{}, 1),
 	}
 	if stream, _ := e.Lookup("JOURNAL_STREAM"); show.IsJournal(os.Stderr, stream) {

@@ -60,7 +60,7 @@ func OfJournal(r *journal.Reader, folder string, e *host.Env) (*Setup, error) {
 func changed(r *journal.Reader, c journal.Configuration, changes plan.Changes, folder string, e *host.Env) (*Setup, error) {
 	run := r.Run()
 	run.ConfigFile, run.ConfigText = c.File, c.Text
-	w, err := OfRun(run, folder, e, Overrides(changes)...)
+	w, err := ofRun(run, folder, e, overridesOf(changes)...)
 	if err == nil {
 		err = w.Strike(r, changes)
 	}
@@ -71,7 +71,7 @@ func changed(r *journal.Reader, c journal.Configuration, changes plan.Changes, f
 }
 
 // OfRun wires the configuration that a journal holds, in the mode of its run.
-func OfRun(run journal.Run, folder string, e *host.Env, overrides ...configs.Override) (*Setup, error) {
+func ofRun(run journal.Run, folder string, e *host.Env, overrides ...configs.Override) (*Setup, error) {
 	if len(run.ConfigText) == 0 {
 		return nil, errors.New("the journal holds no configuration, so there is nothing to derive its decisions from")
 	}
@@ -88,8 +88,8 @@ func OfRun(run journal.Run, folder string, e *host.Env, overrides ...configs.Ove
 	return w, nil
 }
 
-// Overrides are what changes have set, as a file is read with them.
-func Overrides(changes plan.Changes) (all []configs.Override) {
+// overridesOf are what changes have set, as a file is read with them.
+func overridesOf(changes plan.Changes) (all []configs.Override) {
 	set := changes.Settings()
 	for _, key := range slices.Sorted(maps.Keys(set)) {
 		all = append(all, configs.Override{Key: key, Value: set[key]})
@@ -120,7 +120,7 @@ func (w *Setup) Strike(r *journal.Reader, changes plan.Changes) error {
 
 // Anew is the same configuration with changes that were made while its run went on.
 func (w *Setup) Anew(e *host.Env, changes plan.Changes) (*Setup, error) {
-	next, err := Parse(w.Config.File, w.Config.Text, e, Overrides(changes)...)
+	next, err := Parse(w.Config.File, w.Config.Text, e, overridesOf(changes)...)
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,7 @@ func (n *Narrator) print(line string, shown *Progress) {
 	}
 	line = Printable(line)
 	if n.style.Live {
-		line = Fold(line, n.room())
+		line = fold(line, n.room())
 	}
 	if n.style.Color {
 		line = paint(line)

@@ -57,7 +57,7 @@ func (p *Paper) print(lines []byte) error {
 	for line := range strings.Lines(string(lines)) {
 		text := strings.TrimSuffix(line, "\n")
 		feed := line[len(text):]
-		folded := Fold(text, p.columns)
+		folded := fold(text, p.columns)
 		if p.color {
 			folded = paint(folded)
 		}
@@ -70,9 +70,9 @@ func (p *Paper) print(lines []byte) error {
 // narrowest is the width below which lines are not broken: nothing would be readable.
 const narrowest = 20
 
-// Fold breaks a line between words where it is longer than so many columns; what follows is
+// fold breaks a line between words where it is longer than so many columns; what follows is
 // indented by two more. A command at its end is one word: it must be possible to copy it.
-func Fold(line string, columns int) string {
+func fold(line string, columns int) string {
 	if columns < narrowest || utf8.RuneCountInString(line) <= columns {
 		return line
 	}

@@ -20,10 +20,10 @@ func TestPaperFoldsBetweenWords(t *testing.T) {
 		{"µµµµµµ µµµµµµ µµµµµµ µµµ µµ", "µµµµµµ µµµµµµ µµµµµµ µµµ\n  µµ"},
 		{"", ""},
 	} {
-		if got := Fold(c.line, 25); got != c.want {
+		if got := fold(c.line, 25); got != c.want {
 			t.Errorf("%q:\n%s\nwant\n%s", c.line, got, c.want)
 		}
-		if got := Fold(c.line, 0); got != c.line {
+		if got := fold(c.line, 0); got != c.line {
 			t.Errorf("no width: %q", got)
 		}
 	}

@@ -154,7 +154,7 @@ func (g *game) observe(p policy.Proposal, cost float64) error {
 		whole.Mean, whole.Variance = g.problem.Measure(g.seed, p.Step, p.Step, whole.X)
 		return g.tell(whole)
 	}
-	at, readings := g.problem.MeasureShots(g.seed, p.Step, p.Step, p.X)
+	at, readings := g.problem.measureShots(g.seed, p.Step, p.Step, p.X)
 	for k, y := range readings {
 		one := whole
 		one.X, one.Mean, one.Variance, one.Shots = at[k], y, math.NaN(), 1

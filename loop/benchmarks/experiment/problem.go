@@ -72,7 +72,7 @@ func (p *Problem) charge(set int, x []float64) float64 {
 // MeasureShots carries out a step at the problem's time in which the random variables of x (NaN)
 // take draws for each of the readings: x and the reading of each. index tells the steps of a seed
 // apart.
-func (p *Problem) MeasureShots(seed uint64, index, time int, x []float64) (at [][]float64, readings []float64) {
+func (p *Problem) measureShots(seed uint64, index, time int, x []float64) (at [][]float64, readings []float64) {
 	around, noise := Stream(seed, forSurroundings, index), Stream(seed, forNoise, index)
 	for range p.Shots {
 		drawn := make([]float64, len(x))

@@ -61,9 +61,9 @@ func (k *Kept) Search(p search.Problem, seed uint64, step int) (*search.Search, 
 	return k.search, nil
 }
 
-// Objectives are those of a criterion that changes by coefficients from step to step, for
+// objectiveValues are those of a criterion that changes by coefficients from step to step, for
 // the decision's control sets.
-func (d *Decision) Objectives(terms []expectations.Term) ([]*expectations.Expected, error) {
+func (d *Decision) objectiveValues(terms []expectations.Term) ([]*expectations.Expected, error) {
 	if len(d.Views) == 1 && len(d.Sets) == 1 {
 		if in := d.inputs(d.Sets[0]); in.Random == nil && in.Nodes == nil {
 			o, err := d.Kept.expectation(terms, d.Sets[0], in)

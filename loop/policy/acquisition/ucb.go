@@ -14,7 +14,7 @@ func (UpperBound) Options(d *Decision) ([]Option, error) {
 	var out []Option
 	for _, v := range d.Views {
 		terms := append(v.LinearTerms(1, d.Beta), d.Criterion.Terms(d.NoiseBeta)...)
-		objectives, err := d.Objectives(terms)
+		objectives, err := d.objectiveValues(terms)
 		if err != nil {
 			return nil, err
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/labtuner/tuner/gpcore/search"
 )
 
-// PaperSets are the control sets of experiment 1.2 for three and five variables.
-func PaperSets(d int) [][]int {
+// paperSets are the control sets of experiment 1.2 for three and five variables.
+func paperSets(d int) [][]int {
 	if d == 3 {
 		return [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
 	}
@@ -22,7 +22,7 @@ func CVSProblems(tb testing.TB, g *gpcore.GP, m quadrature.Marginal) []search.Pr
 	tb.Helper()
 	d := g.Dim()
 	var sets []expectations.Inputs
-	for _, c := range PaperSets(d) {
+	for _, c := range paperSets(d) {
 		in := expectations.Inputs{Controlled: c, Seed: 1}
 		for range d - len(c) {
 			in.Random = append(in.Random, m)
