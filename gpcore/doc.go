@@ -21,11 +21,11 @@
 //
 // # How
 //
-// A [GP] is made for at most capacity observations, takes its memory then (8
-// capacity^2 bytes), and keeps W, the inverse of the Cholesky factor of K, beside
+// A [GP] is made for at most capacity observations, takes memory as they come (for 128
+// at first, then doubling, to 8 capacity^2 bytes), and keeps W, the inverse of the Cholesky factor of K, beside
 // alpha = K^-1 y. Adding an observation appends a row to W; taking one out rotates
 // the rows below it; a change of one noise is a rank-one update. All of these cost
-// O(n^2) and allocate nothing. Only rotations and rows built afresh ever touch W, so
+// O(n^2) and allocate nothing else. Only rotations and rows built afresh ever touch W, so
 // rounding errors do not grow with the number of steps, and no periodic
 // refactorisation is needed: [GP.Audit] watches that at O(n) a step. What needs one,
 // new hyperparameters or many new noises, is done at once ([GP.SetKernel],

@@ -13,15 +13,15 @@ import (
 //	y_i = f(x_i) + e_i,   f ~ GP(0, k),   e_i ~ N(0, noise_i).
 //
 // Append, Remove, Replace, SetTarget and SetNoise cost O(n^2) and allocate
-// nothing. A method that returns an error has changed nothing. A GP is not safe
+// nothing, but where the memory doubles. A method that returns an error has changed nothing. A GP is not safe
 // for concurrent use; see [GP.Reader].
 type GP struct {
 	m       *model.Model
 	audited int // where the next Audit looks
 }
 
-// New makes a process without observations. All memory that the O(n^2) methods
-// need is taken here: 8*capacity^2 bytes and O(capacity). It panics unless
+// New makes a process without observations. Memory is taken for the first
+// 128, and doubles with them up to 8*capacity^2 bytes and O(capacity). It panics unless
 // capacity is positive.
 func New(k kernels.Kernel, capacity int) *GP {
 	if capacity <= 0 {

@@ -42,6 +42,7 @@ func (r *Reader) PredictSum(weights, x []float64) (mean, variance float64) {
 	if len(x) != len(weights)*d {
 		panic("gpcore: PredictSum needs d coordinates for each weight")
 	}
+	v.Sync()
 	k, kernel := make([]float64, len(v.K)), v.Model.Kernel
 	for i, w := range weights {
 		at := x[i*d : (i+1)*d]

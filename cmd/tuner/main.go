@@ -24,11 +24,17 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 
 	"github.com/labtuner/tuner/cmd/tuner/commands"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 )
 
 func main() {
+	// A step leaves little garbage: to collect it twice as often costs no time that shows, and spares
+	// a lab's computer a third of the memory.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
 	os.Exit(commands.Execute(context.Background(), host.Process()))
 }

@@ -44,6 +44,7 @@ func (e *Expected) SurrogateGradients(dst, grad, x []float64) {
 	}
 	clear(dst)
 	clear(grad)
+	e.s.fit()
 	for i := range e.terms {
 		t, f := &e.terms[i], e.separables[i]
 		for base := 0; base < len(dst); {

@@ -66,7 +66,6 @@ func newScratch(terms []Term) *scratch {
 		full: make([]float64, vec.Lanes*d), dMean: make([]float64, d), dVar: make([]float64, d),
 		lane: make([]float64, d*vec.Lanes), moments: make([]float64, d*vec.Lanes),
 	}
-	capacity := 0
 	for i := range terms {
 		var r *model.View
 		for j := range i {
@@ -78,12 +77,24 @@ func newScratch(terms []Term) *scratch {
 			r = model.NewView(terms[i].Process.Model())
 		}
 		s.readers = append(s.readers, r)
-		capacity = max(capacity, terms[i].Process.Cap())
 	}
-	n := vec.Up24(capacity)
+	return s
+}
+
+// fit takes the panels' memory for the observations of all terms, where there are more than before.
+func (s *scratch) fit() {
+	room, has := 0, len(s.ones)
+	for _, r := range s.readers {
+		if r.Model.Factor.N > has || has == 0 {
+			room = max(room, r.Model.Room())
+		}
+	}
+	if room == 0 {
+		return
+	}
+	n := vec.Up24(room)
 	s.b, s.v, s.u = make([]float64, n*vec.Lanes), make([]float64, n*vec.Lanes), make([]float64, n*vec.Lanes)
 	s.ones = vec.Constant(n, 1)
-	return s
 }
 
 // evaluate sums all terms over the nodes at the rows of x, with gradients where grad is
@@ -95,6 +106,7 @@ func (e *Expected) evaluate(nodes *quadrature.Nodes, dst, grad, x []float64) {
 	}
 	clear(dst)
 	clear(grad)
+	e.s.fit()
 	for i := range e.terms {
 		t, f := &e.terms[i], e.separables[i]
 		if f.closed && t.Mean != 0 {

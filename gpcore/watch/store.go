@@ -11,7 +11,7 @@ import (
 // when others leave; a new one takes the first place that is free.
 type covariances struct {
 	panels [][]float64 // [place][24] of each panel; nil where they are not kept, or nobody has asked for it
-	slots  int         // per panel
+	slots  int         // per panel, at most
 	used   int         // places that were ever taken since the last refill
 	slotOf []int       // place of each observation
 	free   []int       // slots below used that are free, ascending
@@ -34,12 +34,30 @@ func newCovariances(panels, capacity int) covariances {
 	return s
 }
 
-// kept are the covariances of panel i, nil where they are not.
+// kept are the covariances of panel i, with room for every place that was ever taken; nil where
+// they are not kept.
 func (s *covariances) kept(i int) []float64 {
-	if i >= len(s.panels) {
+	if i >= len(s.panels) || s.panels[i] == nil {
 		return nil
 	}
-	return s.panels[i]
+	return s.room(i)
+}
+
+// room is the memory of panel i. It doubles with the places that are taken: few runs fill
+// their capacity.
+func (s *covariances) room(i int) []float64 {
+	const first = 128
+	p := s.panels[i]
+	if len(p) < s.used*vec.Lanes {
+		places := first
+		for places < s.used {
+			places *= 2
+		}
+		p = append(make([]float64, 0, min(places, s.slots)*vec.Lanes), p...)
+		p = p[:cap(p)]
+		s.panels[i] = p
+	}
+	return p
 }
 
 // set stores a panel in which the rows are the observations in their order. It takes the
@@ -48,10 +66,7 @@ func (s *covariances) set(i int, b []float64) {
 	if i >= len(s.panels) {
 		return
 	}
-	if s.panels[i] == nil {
-		s.panels[i] = make([]float64, s.slots*vec.Lanes)
-	}
-	p := s.panels[i]
+	p := s.room(i)
 	for j, at := range s.slotOf {
 		copy(p[at*vec.Lanes:(at+1)*vec.Lanes], b[j*vec.Lanes:(j+1)*vec.Lanes])
 	}

@@ -18,7 +18,7 @@ func TestStepsLeaveLittleGarbage(t *testing.T) {
 		if kind == "ucb-cvs" || kind == "costids" {
 			s = setsSpec(kind)
 		}
-		p, rng := grown(t, s, 60), rand.New(rand.NewPCG(4, 5))
+		p, rng := grown(t, s, 100), rand.New(rand.NewPCG(4, 5))
 		step := func() int {
 			q, err := p.Propose(context.Background())
 			if err != nil {
@@ -30,7 +30,7 @@ func TestStepsLeaveLittleGarbage(t *testing.T) {
 			}
 			return q.Step
 		}
-		for step()%RenewEvery != 5 { // the memory is taken
+		for step()%RenewEvery != 5 { // the memory is taken: the next doubling is at 256 observations
 		}
 		const steps = 30
 		var before, after runtime.MemStats

@@ -122,7 +122,9 @@ func subtract(y []float64, a float64, x []float64) {
 
 // writeBlock writes the rows of an inverted block and their elements of b.
 func (f *Factor) writeBlock(p *Block) {
-	n, ld := f.N, f.Stride
+	n := f.N
+	f.grow(n + p.M)
+	ld := f.Stride
 	for r := 0; r < n; r += vec.Rows {
 		// Rows of u times Li^T: element (q, i) is (Li V^T W)[i][r+q].
 		vec.Tile(p.tile[:], p.u[r*vec.Lanes:], vec.Lanes, p.inv[:], vec.Lanes)

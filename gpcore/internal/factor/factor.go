@@ -17,7 +17,8 @@ import (
 // downdating by rotations).
 type Factor struct {
 	N, Stride    int
-	W            []float64 // (capacity rounded up + 8) rows of ld
+	rows, most   int       // observations that there is memory for, now and at most
+	W            []float64 // (rows rounded up + 8) rows of ld
 	B, Alpha     []float64
 	Y, Noise     []float64
 	Inv          []float64 // diagonal of K^-1: the squared norms of the columns of W
@@ -36,21 +37,55 @@ func Stride(capacity int) int {
 	return ld
 }
 
-// New allocates everything for capacity observations in one piece.
+// firstRows is for how many observations a factor takes memory first.
+const firstRows = 128
+
+// New makes the factor of no observations and at most capacity. It has memory for the first 128;
+// that doubles when they are more.
 func New(capacity int) *Factor {
-	ld, c := Stride(capacity), vec.Up8(capacity)+8
+	f := &Factor{most: capacity}
+	f.take(min(capacity, firstRows))
+	return f
+}
+
+// take allocates everything for rows observations in one piece.
+func (f *Factor) take(rows int) {
+	ld, c := Stride(rows), vec.Up8(rows)+8
 	store := make([]float64, c*ld+5*c)
 	cut := func(n int) []float64 {
 		s := store[:n:n]
 		store = store[n:]
 		return s
 	}
-	f := &Factor{Stride: ld}
+	f.rows, f.Stride = rows, ld
 	f.W, f.B, f.Alpha, f.Y, f.Noise, f.Inv = cut(c*ld), cut(c), cut(c), cut(c), cut(c), cut(c)
-	return f
+}
+
+// grow makes room for n observations, O(n^2) each time that they double.
+func (f *Factor) grow(n int) {
+	if n <= f.rows {
+		return
+	}
+	rows := f.rows
+	for rows < n {
+		rows *= 2
+	}
+	old := *f
+	f.take(min(rows, f.most))
+	for k := range f.N {
+		copy(f.W[k*f.Stride:], old.Row(k))
+	}
+	copy(f.B, old.B)
+	copy(f.Alpha, old.Alpha)
+	copy(f.Y, old.Y)
+	copy(f.Noise, old.Noise)
+	copy(f.Inv, old.Inv)
 }
 
 func (f *Factor) CopyFrom(g *Factor) {
+	if f.rows != g.rows {
+		f.take(g.rows)
+	}
 	f.N = g.N
 	copy(f.W, g.W)
 	copy(f.B, g.B)

@@ -23,6 +23,17 @@ func New(k kernels.Kernel, capacity int) *Model {
 	return m
 }
 
+// Room is for how many observations whoever reads the model takes scratch: at least those that
+// there are. It doubles as they do, up to the capacity, which few runs fill.
+func (m *Model) Room() int {
+	const first = 128
+	n := first
+	for n < m.Factor.N {
+		n *= 2
+	}
+	return min(n, m.Points.Cap)
+}
+
 // CopyFrom copies the observations and the factor of o, which has the same kernel and
 // capacity.
 func (m *Model) CopyFrom(o *Model) {

@@ -11,12 +11,13 @@ import (
 type View struct {
 	Model   *Model
 	version uint64
+	room    int // observations that there is scratch for, see [Model.Room]
 	Eval    panels.Compiled
 	Point   []float64 // embedding of one point
 	Lane    []float64 // width x 24 embedded candidates
 	Prior   [vec.Lanes]float64
-	B       []float64 // vec.Up24(cap) x 24 covariances of the data with the lanes
-	K, L    []float64 // vec.Up24(cap): covariances of the data with one point, and W times them
+	B       []float64 // vec.Up24(room) x 24 covariances of the data with the lanes
+	K, L    []float64 // vec.Up24(room): covariances of the data with one point, and W times them
 	Sum, q  [vec.Lanes]float64
 	job     panels.Panel
 	self    panels.Panel // the lanes against themselves
@@ -26,24 +27,34 @@ type View struct {
 
 // NewView makes a view with its own scratch.
 func NewView(m *Model) *View {
-	n := vec.Up24(m.Points.Cap)
-	v := make([]float64, (vec.Lanes+2)*n)
-	r := &View{Model: m, B: v[:vec.Lanes*n], K: v[vec.Lanes*n : (vec.Lanes+1)*n], L: v[(vec.Lanes+1)*n:]}
-	r.SetKernel(m.Kernel, m.Version)
+	r := &View{Model: m}
+	r.take()
 	return r
+}
+
+// take takes scratch for the observations that there are, and takes up the kernel.
+func (r *View) take() {
+	r.room = r.Model.Room()
+	n := vec.Up24(r.room)
+	v := make([]float64, (vec.Lanes+2)*n)
+	r.B, r.K, r.L = v[:vec.Lanes*n], v[vec.Lanes*n:(vec.Lanes+1)*n], v[(vec.Lanes+1)*n:]
+	r.SetKernel(r.Model.Kernel, r.Model.Version)
 }
 
 // SetKernel prepares for kernel k, which is the process's since the given version.
 func (r *View) SetKernel(k kernels.Kernel, version uint64) {
 	r.version = version
-	r.Eval = panels.Compile(k, r.Model.Points.Cap)
+	r.Eval = panels.Compile(k, r.room)
 	r.Point, r.Lane = make([]float64, r.Eval.Width), make([]float64, r.Eval.Width*vec.Lanes)
 	r.grad = nil
 }
 
-// Sync takes up a kernel that was changed since the last use.
+// Sync takes up a kernel that was changed since the last use, and observations beyond the scratch.
 func (r *View) Sync() {
-	if r.version != r.Model.Version {
+	switch {
+	case r.room < r.Model.Factor.N:
+		r.take()
+	case r.version != r.Model.Version:
 		r.SetKernel(r.Model.Kernel, r.Model.Version)
 	}
 }

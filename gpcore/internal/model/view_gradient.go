@@ -18,7 +18,7 @@ type gradients struct {
 
 func (r *View) gradients() *gradients {
 	if r.grad == nil {
-		c, d := vec.Up24(r.Model.Points.Cap), r.Model.Points.D
+		c, d := vec.Up24(r.room), r.Model.Points.D
 		panels := make([]float64, 2*c*vec.Lanes)
 		r.grad = &gradients{
 			u: make([]float64, c), v: panels[:c*vec.Lanes], w: panels[c*vec.Lanes:],

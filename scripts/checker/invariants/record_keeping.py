@@ -401,8 +401,11 @@ def doses(rec):
     for k in [k for k in rec.plan.variables if k["dose"]]:
         given = list(rec.of("dose", ch=k["ch"]))
         total, no = 0.0, refused(rec)
-        for a, b in zip(given, given[1:]):
-            v.hold(b["t"] - a["t"] >= k["min_interval"] - 0.05 - rec.plan.tick, f"two doses on {k['ch']} within {b['t'] - a['t']:.3f} s, at least {k['min_interval']} s", b["t"])
+        last = None
+        for e in given:
+            v.hold(last is None or e["t"] - last["t"] >= k["min_interval"] - 0.05 - rec.plan.tick, f"two doses on {k['ch']} within {e['t'] - (last or e)['t']:.3f} s, at least {k['min_interval']} s", e["t"])
+            if e["name"] not in no:  # what the device refused has given nothing
+                last = e
         for e in given:
             total += 0.0 if e["name"] in no else e["value"]
             budget = min(k["run"], k["hour"])
