@@ -241,3 +241,43 @@ func TestFront(t *testing.T) {
 		}
 	}
 }
+
+// TestCompare: two runs over shared axes, the second without a model yet; over cost only where something was spent; what
+// each recommends.
+func TestCompare(t *testing.T) {
+	a, b := run(false), run(false)
+	b.Model, b.Document.Picture = nil, nil
+	labels := []string{"before", "after"}
+	write := func(f *figure.Figure, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := f.Write(&out, "svg", figure.Page); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	for over, axis := range map[string]string{"steps": ">step<", "cost": "spent (EUR)"} {
+		if out := write(Compare(labels, []Source{a, b}, over)); !strings.Contains(out, axis) || !strings.Contains(out, "before") || strings.Count(out, "stroke-dasharray") != 1 {
+			t.Errorf("over %s: no axis %q, no label, or not one bound", over, axis)
+		}
+	}
+	if out := write(CompareBest(labels, []Source{a, b})); !strings.Contains(out, "after") || !strings.Contains(out, "noise of a shot there, SD (mV)") {
+		t.Error("a run without a recommendation has lost its row, or the noise is not drawn")
+	}
+	if _, err := CompareBest(labels, []Source{b, b}); !errors.Is(err, ErrNothing) {
+		t.Errorf("nothing recommended: %v", err)
+	}
+	for i := range a.Document.Steps {
+		a.Document.Steps[i].Spent = 0
+	}
+	if _, err := Compare(labels[:1], []Source{a}, "cost"); !errors.Is(err, ErrNothing) {
+		t.Errorf("nothing spent: %v", err)
+	}
+	a.Document.Steps = nil
+	if _, err := Compare(labels[:1], []Source{a}, "steps"); !errors.Is(err, ErrNothing) {
+		t.Errorf("no step: %v", err)
+	}
+}

@@ -127,7 +127,7 @@ func Open(t *testing.T, browser context.Context, url string, s Screen) *Tab {
 	_, networkErr := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	_, logErr := chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	err := errors.Join(chromedp.Listen(ctx, b.listen), mediaErr, networkErr, logErr, chromedp.Do(ctx, chromedp.EmulateViewport(s.Width, s.Height),
-		chromedp.Navigate(url), chromedp.WaitVisible(chromedp.CSS("#main")), chromedp.WaitVisible(chromedp.CSS("canvas"))))
+		chromedp.Navigate(url), chromedp.WaitVisible(chromedp.CSS("#main")), chromedp.WaitVisible(chromedp.CSS("canvas, figure svg"))))
 	if err != nil {
 		t.Fatalf("%s on %s: %v", url, s.Name, err)
 	}
