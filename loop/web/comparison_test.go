@@ -14,7 +14,9 @@ import (
 // labComparison has texts that are no markup, long keys, and seven runs.
 func labComparison() *Comparison {
 	columns := []string{"", "a <b>", "b", "c", "d", "e", "f", "g"}
-	row := func(name, cell string) []string { return append([]string{name}, strings.Split(strings.Repeat(cell+"|", 6)+cell, "|")...) }
+	row := func(name, cell string) []string {
+		return append([]string{name}, strings.Split(strings.Repeat(cell+"|", 6)+cell, "|")...)
+	}
 	return &Comparison{Title: "a <b>, b: compared", Objective: "energy mJ, maximised; 7 runs", Remarks: []string{"the objectives differ: a x, b <script>alert(1)</script>."},
 		Tables: []ComparedTable{
 			{Heading: "At a glance", Columns: columns, Rows: [][]string{row("Best, by the model", "7.4988 mJ ± 0.03"), row("Re-measured", "better than the start: 7.4933 mJ against 4.7623 mJ")},
