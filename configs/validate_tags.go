@@ -21,11 +21,14 @@ func (c *Config) each(visit func(at string, f schema.Field, v reflect.Value)) {
 
 // value gives a key that a package owns, and the zero value where it has none.
 func value[T any](c *Config, key string) (out T) {
-	c.each(func(at string, _ schema.Field, v reflect.Value) {
-		if at == key {
-			out, _ = v.Interface().(T)
-		}
-	})
+	section := key[:strings.LastIndexByte(key, '.')]
+	for _, o := range c.owned[section] {
+		schema.Each(o, nil, func(at string, _ schema.Field, v reflect.Value) {
+			if schema.Join(section, at) == key {
+				out, _ = v.Interface().(T)
+			}
+		})
+	}
 	return out
 }
 

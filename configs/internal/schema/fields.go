@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,9 +27,22 @@ type Field struct {
 	Tag reflect.StructTag
 }
 
-// FieldsOf reads the schema of a struct type. Embedded structs are flattened;
+// FieldsOf gives the schema of a struct type, which nobody changes. Embedded structs are flattened;
 // fields without a toml tag, or with "-", are not keys.
 func FieldsOf(t reflect.Type) []Field {
+	if known, ok := fieldsOf.Load(t); ok {
+		return known.([]Field)
+	}
+	fields := readFields(t)
+	fieldsOf.Store(t, fields)
+	return fields
+}
+
+// fieldsOf keeps what is read of a type: a file with hundreds of variables asks thousands of times.
+var fieldsOf sync.Map
+
+// readFields reads the tags of a struct type.
+func readFields(t reflect.Type) []Field {
 	var fields []Field
 	for i := range t.NumField() {
 		sf := t.Field(i)
