@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -92,7 +91,7 @@ func (l *Loop) endRefused() {
 
 // booted applies the declared boot states and begins the first step.
 func (l *Loop) booted() {
-	l.stepper.startedAt = l.startSetting()
+	l.stepper.startedAt = l.instrument.StartSetting()
 	switch ok := l.advisor.TakesStart(); {
 	case l.deps.Past != nil && l.deps.Past.Start != nil:
 		l.stepper.startedAt = l.deps.Past.Start
@@ -100,7 +99,7 @@ func (l *Loop) booted() {
 		l.eventWith(journal.Facts{Start: journal.Numbers(l.stepper.startedAt)}, "info", journal.EventStart, "the starting setting")
 		l.advisor.SetStart(l.stepper.startedAt)
 	}
-	l.guard.Knows(l.startSetting())
+	l.guard.Knows(l.instrument.StartSetting())
 	// What the sessions before drove is this one's to bring to rest, also if it writes
 	// nothing more: the process that drove it may have been killed.
 	if l.opt.Mode != plan.Shadow && l.deps.Past != nil && l.deps.Past.Steps > 0 {
@@ -124,25 +123,6 @@ func (l *Loop) booted() {
 		}
 	}
 	l.stepper.next()
-}
-
-// startSetting is the declared starting value, else what was read at boot; NaN
-// for a variable that is let go.
-func (l *Loop) startSetting() []float64 {
-	x := make([]float64, len(l.opt.Variables))
-	for i := range x {
-		v := &l.opt.Variables[i]
-		e := l.instrument.Variable(i)
-		switch {
-		case !math.IsNaN(v.Start):
-			x[i] = v.Start
-		case v.Actuated && v.Boot != plan.RestOff && e.Known:
-			x[i] = min(max(e.Value, v.Low), v.High)
-		default:
-			x[i] = math.NaN()
-		}
-	}
-	return x
 }
 
 // pollAll asks every device for what the present phase needs.

@@ -28,7 +28,7 @@
 // decision, a durable write) is a job on a lane of package worker, a goroutine of
 // its own, and comes back as a result that the part which posted it takes in. In a
 // simulation there are no goroutines: jobs run in order between ticks and a
-// VirtualClock moves by one tick at a time, so the same seed gives the same run.
+// [worker.VirtualClock] moves by one tick at a time, so the same seed gives the same run.
 //
 // Each part owns its state: the advisor the policy, the guard the safety layer, the
 // instrument devices and actuators, the recorder what is to be durable. They return

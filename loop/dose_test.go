@@ -20,6 +20,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
@@ -307,7 +308,7 @@ func TestKindsOfChannelsMustFit(t *testing.T) {
 // device is told to stop at once, and the dose counts in full.
 func TestStopCutsARunningDose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pump{clock: RealClock{}}
+		p := &pump{clock: worker.RealClock{}}
 		o := doseOptions(plan.Live)
 		path := filepath.Join(t.TempDir(), "pump.control")
 		c, err := controlstate.Open(path, disk.Holder{})

@@ -13,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // bench is a rig and a pump behind one line.
@@ -43,7 +44,7 @@ func (b *bench) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading
 func TestDoseBesideALeaseOfThreeTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, _ := liveTrial(t, func(tr *trial) {
-			b := &bench{rig: tr.rig, pump: &pump{clock: RealClock{}}}
+			b := &bench{rig: tr.rig, pump: &pump{clock: worker.RealClock{}}}
 			dose := doseOptions(plan.Live)
 			dose.Variables[0].Channel = plan.Channel{Device: 0, Name: "feed"}
 			tr.opt.Variables[0].Limits.Lease = 3 * tr.opt.Tick

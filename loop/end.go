@@ -93,7 +93,7 @@ func (l *Loop) finish(reason string) {
 // closes end.
 func (l *Loop) recommended(a advisor.Recommended) {
 	if a.Err == nil {
-		l.ending.result.Found, l.ending.result.HasFound = l.inUsersSense(a.Found), true
+		l.ending.result.Found, l.ending.result.HasFound = l.opt.InUsersSense(a.Found), true
 	} else if !errors.Is(a.Err, policy.ErrNoData) {
 		l.event("warn", "recommend", a.Err.Error())
 	}
@@ -103,16 +103,4 @@ func (l *Loop) recommended(a advisor.Recommended) {
 	case closing:
 		l.ending.oneClosed()
 	}
-}
-
-// inUsersSense turns the sign back where the user minimises; a lower bound of
-// what is maximised is then an upper bound of what is minimised: still the
-// pessimistic one.
-func (l *parts) inUsersSense(r policy.Recommendation) policy.Recommendation {
-	if l.opt.Objective.Minimize {
-		for _, e := range []*policy.Estimate{&r.Estimate, &r.Start} {
-			e.Mean, e.LowerBound = -e.Mean, -e.LowerBound
-		}
-	}
-	return r
 }

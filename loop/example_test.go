@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -51,7 +52,7 @@ func (l *lamp) Close() error { return nil }
 
 // A program with an instrument of its own: options, a policy, a journal and a device make a
 // run. In Simulate it takes virtual time, here two minutes in a moment; with
-// Mode Live and RealClock the same lines drive a real instrument.
+// Mode Live and worker.RealClock the same lines drive a real instrument.
 func ExampleRun() {
 	folder, err := os.MkdirTemp("", "lamp")
 	if err != nil {
@@ -84,7 +85,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	clock, highest := loop.NewVirtualClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), 0.0
+	clock, highest := worker.NewVirtualClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), 0.0
 	r, err := loop.Run(context.Background(), o, loop.Deps{Clock: clock, Policy: p, Journal: record,
 		Devices: []loop.Device{{Name: "lamp", Device: &lamp{clock: clock}}},
 		Watch:   control.Watch{Step: func(_ journal.Decision, o journal.Outcome) { highest = max(highest, o.X[0]) }}})

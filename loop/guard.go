@@ -52,7 +52,7 @@ func (l *Loop) guarded(events []any) {
 		case guard.Fallen:
 			l.eventWith(journal.Facts{Latched: e.Latched}, "error", journal.EventSafety, e.Message)
 		case guard.Alarm:
-			l.meterState(e)
+			l.deps.Watch.Meter.State(e.Mode, e.Causes)
 		case guard.Unsaved:
 			l.fail(fmt.Errorf("%w: %w", ErrJournal, e.Err))
 		case guard.Saved:

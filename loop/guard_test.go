@@ -19,6 +19,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -380,7 +381,7 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 		dev := &talker{guardRig: &guardRig{}, shut: make(chan struct{})}
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
 		tr.opt.Sensors[1].Channel = plan.Channel{Device: 1, Name: "aux"}
-		tr.rig = newRig(RealClock{}, "a")
+		tr.rig = newRig(worker.RealClock{}, "a")
 		tr.rig.meter = func(map[string]float64) float64 { return 1 }
 		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}, {Name: "talker", Device: dev}}, Panel: panel}
 		tr.deps.Journal, _ = book(t, &tr.opt)

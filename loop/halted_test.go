@@ -13,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -142,7 +143,7 @@ func TestSetpointLeavesWithinItsLease(t *testing.T) {
 func TestNothingLeavesBetweenHaltAndTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(plan.Live)
-		r := newRig(RealClock{}, "a")
+		r := newRig(worker.RealClock{}, "a")
 		j, _ := book(t, &o)
 		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{Name: "rig", Device: r}}})
 		if err != nil {
@@ -176,7 +177,7 @@ func TestNothingLeavesBetweenHaltAndTrip(t *testing.T) {
 func TestNothingLeavesAfterAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(plan.Live)
-		dev := &gatedRig{rig: newRig(RealClock{}, "a")}
+		dev := &gatedRig{rig: newRig(worker.RealClock{}, "a")}
 		j, _ := book(t, &o)
 		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{Name: "rig", Device: dev}}})
 		if err != nil {

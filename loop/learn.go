@@ -41,7 +41,7 @@ func (l *stepper) learnt(a advisor.Learnt) {
 	if a.Err != nil && !l.failed(a.Err) {
 		return
 	}
-	l.meterModel(a.Size)
+	l.deps.Watch.Meter.Model(a.Size)
 	if a.Best != nil {
 		recommends(l, a.Best)
 	}
@@ -56,7 +56,7 @@ func recommends(l *stepper, best *policy.Recommendation) {
 	if l.best = nil; best == nil {
 		return
 	}
-	in := l.inUsersSense(*best)
+	in := l.opt.InUsersSense(*best)
 	if l.best = &in; !in.Feasible {
 		return
 	}
@@ -67,7 +67,7 @@ func recommends(l *stepper, best *policy.Recommendation) {
 
 // tellFits tells of hyperparameter fits that came to nothing: those before them stay.
 func (l *parts) tellFits(p policy.Proposal) {
-	l.meterFit(p)
+	l.deps.Watch.Meter.Fitted(p)
 	err := p.FailedFits
 	if p.Fit != nil {
 		err = errors.Join(p.Fit.Err, err)

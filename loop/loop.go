@@ -56,7 +56,7 @@ type Loop struct {
 
 func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	if d.Clock == nil {
-		d.Clock = RealClock{}
+		d.Clock = worker.RealClock{}
 	}
 	if err := checkDeps(&o, &d); err != nil {
 		return nil, err
@@ -65,6 +65,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Watch = d.Watch.Whole()
 	p := &parts{opt: o, deps: d, course: course{start: d.Clock.Now()}}
 	end := &ending{parts: p}
 	steps := &stepper{parts: p, ending: end, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}
@@ -109,7 +110,7 @@ func checkDeps(o *plan.Options, d *Deps) error {
 	if d.Policy == nil || d.Journal == nil {
 		return fmt.Errorf("%w: policy and journal are required", plan.ErrOptions)
 	}
-	if _, virtual := d.Clock.(*VirtualClock); virtual != (o.Mode == plan.Simulate) {
+	if _, virtual := d.Clock.(*worker.VirtualClock); virtual != (o.Mode == plan.Simulate) {
 		return fmt.Errorf("%w: mode %q and clock %T do not go together", plan.ErrOptions, o.Mode, d.Clock)
 	}
 	return nil
@@ -146,7 +147,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 
 // runVirtual advances the clock tick by tick, with all jobs done in between.
 func (l *Loop) runVirtual(ctx context.Context) {
-	clock := l.deps.Clock.(*VirtualClock)
+	clock := l.deps.Clock.(*worker.VirtualClock)
 	for {
 		l.drain()
 		if l.phase == closed {

@@ -20,6 +20,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -138,7 +139,7 @@ type trip struct {
 func tripTrial(t *testing.T, prepare func(*trip), gate func(*trip), after time.Duration) *trip {
 	t.Helper()
 	tr := &trip{trial: &trial{opt: options(plan.Live), policy: &script{}}, guard: &guardRig{}}
-	tr.rig = newRig(RealClock{}, "a")
+	tr.rig = newRig(worker.RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.dev = &gatedRig{rig: tr.rig}
 	tr.opt.Sensors[1].Channel = plan.Channel{Device: 1, Name: "aux"}
@@ -475,7 +476,7 @@ func TestNothingIsRepeatedForEver(t *testing.T) {
 func TestWatchdogOvertakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(plan.Live)
-		dev := &gatedRig{rig: newRig(RealClock{}, "a")}
+		dev := &gatedRig{rig: newRig(worker.RealClock{}, "a")}
 		j, _ := book(t, &o)
 		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{Name: "rig", Device: dev}}})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -21,7 +22,7 @@ import (
 func narrower(t *testing.T, ask map[int]func(*plan.Options)) (tr *trial, path string, answers map[int]error) {
 	t.Helper()
 	tr = &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 9, 9, 9, 9.8)}}
-	tr.rig = newRig(RealClock{}, "a")
+	tr.rig = newRig(worker.RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}, Narrower: control.NewNarrower()}
 	tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }

@@ -1,6 +1,10 @@
 package loop
 
-import "time"
+import (
+	"time"
+
+	"github.com/labtuner/tuner/loop/worker"
+)
 
 // soon is when a shot is to be asked for where no tick does it; false: a tick does.
 func soon(l *Loop) (at time.Time, ok bool) {
@@ -9,7 +13,7 @@ func soon(l *Loop) (at time.Time, ok bool) {
 }
 
 // shotsUntil advances the clock to the next tick, with the shots that are asked for before it.
-func shotsUntil(l *Loop, clock *VirtualClock, tick time.Time) {
+func shotsUntil(l *Loop, clock *worker.VirtualClock, tick time.Time) {
 	for {
 		at, ok := soon(l)
 		if !ok || !at.Before(tick) {

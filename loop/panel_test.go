@@ -17,6 +17,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // order puts a command into the panel as Do does, and returns without its answer: in
@@ -45,7 +46,7 @@ func commandsOf(t *testing.T, path string) (list []journal.CommandRecord) {
 // liveTrial is a run of the rig in real time (a bubble's) with a panel.
 func liveTrial(t *testing.T, prepare func(*trial)) (tr *trial, path string) {
 	tr = &trial{opt: options(plan.Live), policy: &script{}}
-	tr.rig = newRig(RealClock{}, "a")
+	tr.rig = newRig(worker.RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
 		return policy.Proposal{X: []float64{float64(2 + len(tr.policy.seen)%5)}}, nil

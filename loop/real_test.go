@@ -14,13 +14,14 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // live runs the trial's options with goroutines on a bubble's clock.
 func live(t *testing.T, mode plan.Mode, prepare func(*trial)) (*trial, Result, error) {
 	t.Helper()
 	tr := &trial{opt: options(mode), policy: &script{}}
-	tr.rig = newRig(RealClock{}, "a")
+	tr.rig = newRig(worker.RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}}
 	tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) { tr.outcomes = append(tr.outcomes, o) }
@@ -50,7 +51,7 @@ func TestLiveRun(t *testing.T) {
 func TestEndWaitsForTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6)}}
-		tr.rig = newRig(RealClock{}, "a")
+		tr.rig = newRig(worker.RealClock{}, "a")
 		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}}
 		tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) { tr.outcomes = append(tr.outcomes, o) }
 		tr.deps.Journal, _ = book(t, &tr.opt)
@@ -158,7 +159,7 @@ func TestInterruptFinishesTheWriteInFlight(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(6)}}
 		tr.opt.Variables[0].Shutdown = plan.RestSafe
-		tr.rig = newRig(RealClock{}, "a")
+		tr.rig = newRig(worker.RealClock{}, "a")
 		tr.rig.meter = func(map[string]float64) float64 { return 1 }
 		var once sync.Once
 		tr.rig.fault = func(op string) error {

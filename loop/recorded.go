@@ -63,7 +63,7 @@ func (l *Loop) recorded(events []any) {
 		case record.Unknown:
 			l.deps.logger().Warn("the free space on the disk is not known", "error", e.Err)
 		case record.Written:
-			l.meterWrite(e.Took)
+			l.deps.Watch.Meter.Record(e.Took)
 			l.follow(e.Done)
 		case record.Refused:
 			if c, ok := e.Done.(*commandRecorded); ok {

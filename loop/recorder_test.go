@@ -17,6 +17,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/record"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
 
@@ -221,7 +222,7 @@ func TestSlowDiskDelaysNoTick(t *testing.T) {
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
 		tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 		tr.opt.Variables[0].Limits.Lease = 3 * time.Second
-		tr.rig = newRig(RealClock{}, "a")
+		tr.rig = newRig(worker.RealClock{}, "a")
 		tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}}
 		tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }

@@ -8,6 +8,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/record"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -24,16 +25,9 @@ type ending struct {
 	// madeSafe says that the way to rest is that of a person's stop.
 	madeSafe bool
 	// way is the way to rest, nil before it.
-	way *wayToRest
+	way *record.WayToRest
 	// late says that a device or the journal did not end in time, and that this was reported.
 	late bool
-}
-
-// wayToRest is the record of the way to rest: what was intended. ids belong to the journal's
-// lane.
-type wayToRest struct {
-	actions []journal.Action
-	ids     []int64
 }
 
 // rest brings every actuator to the state that pick chooses, and confirms it. A
@@ -63,18 +57,8 @@ func (l *ending) tellLeft() {
 // intendRest records the way to rest. It does not wait for the record: bringing
 // actuators to safety must not depend on a disk.
 func (l *ending) intendRest(actions []journal.Action) {
-	way := &wayToRest{actions: actions}
-	l.way = way // one before it, which a trip has overtaken, stays unknown
-	l.record("shutdown", func(j *journal.Journal) error {
-		for len(way.ids) < len(actions) {
-			id, err := j.Intend(actions[len(way.ids)])
-			if err != nil {
-				return err
-			}
-			way.ids = append(way.ids, id)
-		}
-		return nil
-	}, nil)
+	l.way = &record.WayToRest{Actions: actions} // one before it, which a trip has overtaken, stays unknown
+	l.record("shutdown", l.way.Intend, nil)
 }
 
 // resolveRest records what became of the way to rest: confirmed where every actuator of a
@@ -87,19 +71,7 @@ func (l *ending) resolveRest() {
 	for _, r := range l.result.Rest {
 		trouble[r.Device] = errors.Join(trouble[r.Device], r.Err)
 	}
-	way, done, at := l.way, 0, l.stamp()
-	l.record("outcome of the shutdown", func(j *journal.Journal) error {
-		for ; done < len(way.ids); done++ {
-			state, message := journal.Confirmed, ""
-			if err := trouble[way.actions[done].Device]; err != nil {
-				state, message = journal.Unknown, err.Error()
-			}
-			if err := j.Resolve(way.ids[done], state, nil, message, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil)
+	l.record("outcome of the shutdown", l.way.Resolve(trouble, l.stamp()), nil)
 }
 
 // watchRest looks which actuators are at rest; when all are, or time is up, the

@@ -6,13 +6,14 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // takeUp continues where the past ended. The step that was in flight is closed as
 // unknown: it counts, its control set and all its shots are charged (not its setting's own cost and
 // its way, which nobody knows), and it teaches the policy nothing.
 func (l *stepper) takeUp() {
-	l.people.takeUp(l.deps.Asked)
+	l.people.asked = replay.Wishes(l.deps.Asked)
 	p := l.deps.Past
 	if p == nil {
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // crash runs replaySpec and copies the journal, as a process that dies leaves it, when
@@ -81,7 +82,7 @@ func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall 
 	}
 	defer r.Close()
 	tr := newTrial(t)
-	tr.opt, tr.clock = o, NewVirtualClock(wall)
+	tr.opt, tr.clock = o, worker.NewVirtualClock(wall)
 	meter := tr.rig.meter
 	tr.rig = newRig(tr.clock, "a")
 	tr.rig.meter, tr.deps.Clock, tr.deps.Devices = meter, tr.clock, []Device{{Name: "rig", Device: tr.rig}}

@@ -15,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -322,14 +323,14 @@ type trial struct {
 	opt      plan.Options
 	rig      *rig
 	policy   *script
-	clock    *VirtualClock
+	clock    *worker.VirtualClock
 	deps     Deps
 	outcomes []journal.Outcome
 	events   []journal.Event
 }
 
 func newTrial(t *testing.T) *trial {
-	clock := NewVirtualClock(rigStart)
+	clock := worker.NewVirtualClock(rigStart)
 	tr := &trial{opt: options(plan.Simulate), rig: newRig(clock, "a"), policy: &script{}, clock: clock}
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.deps = Deps{Clock: clock, Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}}

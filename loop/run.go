@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // Device is a device with its name.
@@ -85,7 +86,7 @@ func (d *Deps) logger() *slog.Logger {
 
 func (d *Deps) stopwatch() drivers.Clock {
 	if d.Stopwatch == nil {
-		return RealClock{}
+		return worker.RealClock{}
 	}
 	return d.Stopwatch
 }

@@ -1,9 +1,7 @@
 package loop
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -65,57 +63,17 @@ func (l *score) countCut(d *journal.Decision, deadline time.Duration) string {
 // searched counts the steps that the policy decided.
 func (l *score) searched() int { return l.steps - l.legs }
 
-// left estimates the time until the earliest stop condition at the pace so far;
-// negative if nothing is known yet.
+// left estimates the time until the earliest stop condition; negative if nothing is known yet.
 func (l *score) left(o *plan.Options, elapsed time.Duration) time.Duration {
-	left := time.Duration(-1)
-	earliest := func(d time.Duration) {
-		if left < 0 || d < left {
-			left = d
-		}
-	}
-	s := &o.Stop
-	if s.Time > 0 {
-		earliest(max(s.Time-elapsed, 0))
-	}
-	if l.searched() == 0 || o.Mode == plan.Shadow {
-		return left
-	}
-	if s.Steps > 0 {
-		earliest(scale(elapsed, float64(s.Steps-l.searched())/float64(l.searched())))
-	}
-	if spent := l.ledger.Spent.Float(); s.Cost > 0 && spent > 0 {
-		earliest(scale(elapsed, (s.Cost-spent)/spent))
-	}
-	return left
+	return o.Left(l.searched(), l.ledger.Spent.Float(), elapsed)
 }
 
 // decisionStatus is the newest decision, nil before the first.
 func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionStatus {
-	d := l.last
-	if d == nil {
+	if l.last == nil {
 		return nil
 	}
-	s := &control.DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied),
-		Achieved: []journal.Number{}, Clamped: []string{}, Work: d.Work, Cut: d.Cut, Cuts: l.cuts, Deadline: control.Seconds(o.Deadline), Why: json.RawMessage(d.Why), Because: control.Because(d), At: d.At.Wall.Round(0).UTC()}
-	if !json.Valid(s.Why) {
-		s.Why = json.RawMessage("{}")
-	}
-	for _, r := range d.Reasons {
-		s.Clamped = append(s.Clamped, fmt.Sprintf("%s: %s", r.Variable, r.Rule))
-	}
-	done := l.lastOutcome != nil && l.lastOutcome.Step == d.Step
-	for i := range o.Variables {
-		at := math.NaN()
-		switch e := v.Variable(i); {
-		case done:
-			at = l.lastOutcome.X[i]
-		case e.Known:
-			at = e.Value
-		}
-		s.Achieved = append(s.Achieved, journal.Number(at))
-	}
-	return s
+	return control.DecisionOf(o, l.last, l.lastOutcome, l.cuts, v)
 }
 
 // recommendedStatus is the best setting so far, nil where there is none.
@@ -124,8 +82,4 @@ func (l *score) recommendedStatus(o *plan.Options) *control.RecommendedStatus {
 		return nil
 	}
 	return control.RecommendedOf(o, o.Run.Name, l.best)
-}
-
-func scale(d time.Duration, f float64) time.Duration {
-	return time.Duration(max(f, 0) * float64(d))
 }

@@ -90,47 +90,10 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 		since = l.guard.Since(now)
 	}
 	s.Since, s.For = since.Round(0).UTC(), control.Seconds(now.Sub(since))
-	l.addChannels(s, now)
+	s.Variables, s.Sensors = l.instrument.Variables(o, now, l.guard.Range), l.instrument.Sensors(o, now)
+	s.Constraints, s.Doses = control.ConstraintsOf(o, s.Sensors), l.guard.Doses()
 	s.Devices, s.Disk = l.instrument.Devices(now), l.diskStatus()
 	return s
-}
-
-// addChannels adds what is known of variables, sensors, constraints and doses.
-func (l *Loop) addChannels(s *control.Status, now time.Time) {
-	s.Variables, s.Sensors, s.Constraints = []control.VariableStatus{}, []control.SensorStatus{}, []control.ConstraintStatus{}
-	for i := range l.opt.Variables {
-		v, e := &l.opt.Variables[i], l.instrument.Variable(i)
-		dest, driven := l.instrument.Wanted(i)
-		status := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(l.guard.Range(i)[0]), High: journal.Number(l.guard.Range(i)[1]), Driven: driven, Released: l.instrument.Released(i),
-			Readback: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Setpoint: journal.Number(l.instrument.Written(i)), Wanted: journal.Number(math.NaN())}
-		if v.Actuated {
-			status.OnStop, status.OnEnd = l.opt.RestWord(i, v.OnStop(), l.instrument.Lapses), l.opt.RestWord(i, v.Shutdown, l.instrument.Lapses)
-		}
-		if e.Known {
-			status.Readback, status.Age = journal.Number(e.Value), control.Seconds(now.Sub(e.At))
-		}
-		if driven {
-			status.Wanted = journal.Number(dest)
-		}
-		s.Variables = append(s.Variables, status)
-	}
-	for i := range l.opt.Sensors {
-		v, e := &l.opt.Sensors[i], l.instrument.Sensor(i)
-		status := control.SensorStatus{Name: v.Name, Unit: v.Unit, Value: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Valid: e.Fresh(now, v.MaxAge), Odd: v.OddWords(e, l.instrument.OddSensor(i), now)}
-		if e.Known {
-			status.Value, status.Age = journal.Number(e.Value), control.Seconds(now.Sub(e.At))
-		}
-		s.Sensors = append(s.Sensors, status)
-	}
-	for _, c := range l.opt.Constraints {
-		v := s.Sensors[c.Sensor]
-		status := control.ConstraintStatus{Sensor: v.Name, Unit: v.Unit, Low: journal.Number(c.Low), High: journal.Number(c.High), Value: v.Value, Margin: journal.Number(math.NaN())}
-		if v.Valid {
-			status.Margin = min(v.Value-journal.Number(c.Low), journal.Number(c.High)-v.Value)
-		}
-		s.Constraints = append(s.Constraints, status)
-	}
-	s.Doses = l.guard.Doses()
 }
 
 // diskStatus is how the disk stands.

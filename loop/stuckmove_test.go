@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // slowDeaf takes a tick and a half for a write, acknowledges it, and does not move its
@@ -32,7 +33,7 @@ func (d *slowDeaf) Write(ctx context.Context, s drivers.Setpoints) (drivers.Read
 func TestStuckKnobTripsWhileAnotherIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, _ := liveTrial(t, func(tr *trial) {
-			tr.rig = newRig(RealClock{}, "a", "b")
+			tr.rig = newRig(worker.RealClock{}, "a", "b")
 			tr.rig.meter = func(at map[string]float64) float64 { return at["a"] }
 			b := variable("b")
 			tr.opt.Variables = append(tr.opt.Variables, b)

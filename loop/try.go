@@ -8,7 +8,6 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
-	"github.com/labtuner/tuner/loop/replay"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -152,15 +151,4 @@ func (l *people) unknown(d *journal.Decision) {
 		}
 	}
 	l.steps.event("warn", journal.EventCommand, fmt.Sprintf("step %d was what command %d asked for, and is not made again: it may have given a dose, or has ended so before", d.Step, by.Command))
-}
-
-// takeUp takes up what people had asked for before the process that they asked ended.
-func (l *people) takeUp(all []replay.Asked) {
-	for _, a := range all {
-		t, err := control.ParseTry([]byte(a.Args))
-		if left := t.Times - a.Made; err == nil && left > 0 {
-			person := journal.Person{Command: a.Command, Who: a.Who, Reason: control.ReasonOf([]byte(a.Args))}
-			l.asked = append(l.asked, control.Wish{Person: person, Try: t, Left: left})
-		}
-	}
 }

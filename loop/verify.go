@@ -3,7 +3,6 @@ package loop
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/labtuner/tuner/loop/advisor"
@@ -72,39 +71,11 @@ func (l *stepper) takeUpComparison(c *journal.Comparison) bool {
 
 // comparison is what is to be measured, or why nothing is.
 func (l *stepper) comparison() (c journal.Comparison, why string) {
-	o, found := &l.opt, &l.ending.result.Found
-	switch {
-	case o.Mode == plan.Shadow:
-		return c, "nothing is driven"
-	case o.Verify.Pairs == 0:
-		return c, cmp.Or(o.Verify.Why, "nobody asked for it")
-	case !l.ending.result.HasFound:
-		return c, "there is none"
+	if l.ending.result.HasFound {
+		c = journal.Comparison{Proposed: l.proposed, At: l.stamp()}
+		return l.opt.ComparisonOf(c, &l.ending.result.Found, l.startedAt, l.guard.Range, l.pairTime())
 	}
-	c = journal.Comparison{ControlSet: found.ControlSet, Pairs: min(o.Verify.Pairs, plan.MaxPairs), Shots: o.VerifyShots(), Proposed: l.proposed,
-		Recommended: policy.NaNs(len(o.Variables)), Start: policy.NaNs(len(o.Variables)), At: l.stamp()}
-	same := true
-	for _, i := range o.ControlSets[found.ControlSet].Variables {
-		v := &o.Variables[i]
-		c.Recommended[i], c.Start[i] = found.X[i], l.startedAt[i]
-		if o.Verify.Same != nil && o.Verify.Same[i] {
-			c.Start[i] = found.X[i]
-		}
-		if math.IsNaN(c.Start[i]) && v.OnRelease == plan.Hold {
-			return c, fmt.Sprintf("where %s was at the start is not known", v.Name)
-		}
-		// The range was narrowed since: nobody drives it there any more, and another
-		// setting would not be the start.
-		if r := l.guard.Range(i); c.Start[i] < r[0] || c.Start[i] > r[1] {
-			return c, fmt.Sprintf("the run started at %s = %.6g, outside the range [%.6g, %.6g] of now", v.Name, c.Start[i], r[0], r[1])
-		}
-		same = same && c.Start[i] == c.Recommended[i]
-	}
-	if same {
-		return c, "it is the starting setting"
-	}
-	c.Pairs, why = o.AffordablePairs(c, l.pairTime())
-	return c, why
+	return c, cmp.Or(l.opt.Uncompared(), "there is none")
 }
 
 // pairTime is how long two steps of the search took, 0 where there was none.

@@ -29,7 +29,7 @@ func (l *Loop) sensed(events []any) {
 		case instrument.NoValue:
 			l.stepper.noShot(e.Asked, e.Err)
 		case instrument.Troubled:
-			l.meterTrouble(e)
+			l.deps.Watch.Meter.Trouble(e.Device, e.Doing)
 		case instrument.Broken:
 			l.guard.Fault(safety.RuleComms, e.Device)
 			l.fail(fmt.Errorf("%w: %w", ErrInstrument, e.Err))

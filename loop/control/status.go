@@ -2,6 +2,8 @@ package control
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -148,6 +150,31 @@ type DecisionStatus struct {
 	At      time.Time       `json:"at"`
 }
 
+// DecisionOf is the newest decision d as a status has it: last is the last outcome, nil before the
+// first, cuts counts the decisions that the deadline has cut, and v shows where variables are.
+func DecisionOf(o *plan.Options, d *journal.Decision, last *journal.Outcome, cuts int, v plan.View) *DecisionStatus {
+	s := &DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied),
+		Achieved: []journal.Number{}, Clamped: []string{}, Work: d.Work, Cut: d.Cut, Cuts: cuts, Deadline: Seconds(o.Deadline), Why: json.RawMessage(d.Why), Because: Because(d), At: d.At.Wall.Round(0).UTC()}
+	if !json.Valid(s.Why) {
+		s.Why = json.RawMessage("{}")
+	}
+	for _, r := range d.Reasons {
+		s.Clamped = append(s.Clamped, fmt.Sprintf("%s: %s", r.Variable, r.Rule))
+	}
+	done := last != nil && last.Step == d.Step
+	for i := range o.Variables {
+		at := math.NaN()
+		switch e := v.Variable(i); {
+		case done:
+			at = last.X[i]
+		case e.Known:
+			at = e.Value
+		}
+		s.Achieved = append(s.Achieved, journal.Number(at))
+	}
+	return s
+}
+
 // OutcomeStatus is a concluded step: the objective's statistic in the user's sense.
 type OutcomeStatus struct {
 	Step          int            `json:"step"`
@@ -237,6 +264,20 @@ type ConstraintStatus struct {
 	High   journal.Number `json:"high"`
 	Value  journal.Number `json:"value"`
 	Margin journal.Number `json:"margin"`
+}
+
+// ConstraintsOf are the constraints by what the sensors say now.
+func ConstraintsOf(o *plan.Options, sensors []SensorStatus) []ConstraintStatus {
+	all := []ConstraintStatus{}
+	for _, c := range o.Constraints {
+		v := sensors[c.Sensor]
+		s := ConstraintStatus{Sensor: v.Name, Unit: v.Unit, Low: journal.Number(c.Low), High: journal.Number(c.High), Value: v.Value, Margin: journal.Number(math.NaN())}
+		if v.Valid {
+			s.Margin = min(v.Value-journal.Number(c.Low), journal.Number(c.High)-v.Value)
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // DoseStatus is what a dosed variable has been given, in its unit. Limit is the run's,

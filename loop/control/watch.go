@@ -20,6 +20,37 @@ type Watch struct {
 	Meter Meter
 }
 
+// Whole is the watch with something to call in the place of each nil but Progress, for which a
+// status would be made.
+func (w Watch) Whole() Watch {
+	m := &w.Meter
+	if w.Step == nil {
+		w.Step = func(journal.Decision, journal.Outcome) {}
+	}
+	if w.Event == nil {
+		w.Event = func(journal.Event) {}
+	}
+	if m.Tick == nil {
+		m.Tick = func(time.Duration) {}
+	}
+	if m.Record == nil {
+		m.Record = func(time.Duration) {}
+	}
+	if m.Trouble == nil {
+		m.Trouble = func(string, string) {}
+	}
+	if m.State == nil {
+		m.State = func(string, []Cause) {}
+	}
+	if m.Model == nil {
+		m.Model = func(ModelSize) {}
+	}
+	if m.Fit == nil {
+		m.Fit = func(bool) {}
+	}
+	return w
+}
+
 // Progress is what a progress line shows.
 type Progress struct {
 	*Status
@@ -45,6 +76,16 @@ type Meter struct {
 	Model func(ModelSize)
 	// Fit: hyperparameters came into force, or their fit failed.
 	Fit func(failed bool)
+}
+
+// Fitted tells what came of the fits that a proposal follows.
+func (m *Meter) Fitted(p policy.Proposal) {
+	if p.Fit != nil {
+		m.Fit(p.Fit.Err != nil)
+	}
+	if p.FailedFits != nil {
+		m.Fit(true)
+	}
 }
 
 // ModelSize is how much a policy's model holds.

@@ -10,8 +10,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// VerifyShots is how many shots each step of the comparison takes.
-func (o *Options) VerifyShots() int {
+// verifyShots is how many shots each step of the comparison takes.
+func (o *Options) verifyShots() int {
 	if o.Verify.Risk > 0 {
 		return max(o.Objective.Shots, 2) // one shot says nothing of its scatter
 	}
@@ -22,7 +22,7 @@ func (o *Options) VerifyShots() int {
 // configured.
 func (o *Options) shotsOf(d *journal.Decision) int {
 	if d.Compared.Comparison > 0 {
-		return o.VerifyShots()
+		return o.verifyShots()
 	}
 	return cmp.Or(d.Shots, o.Objective.Shots)
 }
@@ -36,7 +36,7 @@ func (o *Options) Unverifiable() string {
 	}
 	cost, wait := Money(math.MaxInt64), time.Duration(math.MaxInt64)
 	for i := range o.ControlSets {
-		step := o.Cost.StepCost(Bill{Set: o.ControlSets[i].Cost, Shots: o.VerifyShots()})
+		step := o.Cost.StepCost(Bill{Set: o.ControlSets[i].Cost, Shots: o.verifyShots()})
 		cost = min(cost, step.Plus(step))
 		settle := time.Duration(math.MaxInt64)
 		for _, v := range o.ControlSets[i].Variables { // the settings may differ in one only
@@ -58,9 +58,9 @@ func (o *Options) Sum(x float64) string {
 	return strings.TrimRight(fmt.Sprintf("%.4g %s", x, o.Cost.Unit), " ")
 }
 
-// AffordablePairs is how many pairs of a comparison fit in what it may cost and take, or why
+// affordablePairs is how many pairs of a comparison fit in what it may cost and take, or why
 // they are too few. pair is how long a pair takes; 0: nobody knows.
-func (o *Options) AffordablePairs(c journal.Comparison, pair time.Duration) (pairs int, why string) {
+func (o *Options) affordablePairs(c journal.Comparison, pair time.Duration) (pairs int, why string) {
 	pairs = c.Pairs
 	if limit := o.Verify.Cost; limit > 0 {
 		cost := o.pairCost(c)

@@ -1,12 +1,14 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // Verify says how the recommended setting is compared with the starting one before a
@@ -158,4 +160,48 @@ func (o *Options) worth(x journal.Outcome) float64 {
 		return o.Sense(x.Mean) - o.Verify.Risk*x.Variance
 	}
 	return o.Sense(x.Mean)
+}
+
+// Uncompared says why no recommendation is compared with the starting setting, "" where one is.
+func (o *Options) Uncompared() string {
+	switch {
+	case o.Mode == Shadow:
+		return "nothing is driven"
+	case o.Verify.Pairs == 0:
+		return cmp.Or(o.Verify.Why, "nobody asked for it")
+	}
+	return ""
+}
+
+// ComparisonOf fills in what is to be measured of what was found against where the run started, within the ranges of
+// now, or says why nothing is; two steps of the search took pair.
+func (o *Options) ComparisonOf(c journal.Comparison, found *policy.Recommendation, start []float64, ranges func(i int) [2]float64, pair time.Duration) (journal.Comparison, string) {
+	if why := o.Uncompared(); why != "" {
+		return c, why
+	}
+	c.ControlSet, c.Pairs, c.Shots = found.ControlSet, min(o.Verify.Pairs, MaxPairs), o.verifyShots()
+	c.Recommended, c.Start = policy.NaNs(len(o.Variables)), policy.NaNs(len(o.Variables))
+	same := true
+	for _, i := range o.ControlSets[found.ControlSet].Variables {
+		v := &o.Variables[i]
+		c.Recommended[i], c.Start[i] = found.X[i], start[i]
+		if o.Verify.Same != nil && o.Verify.Same[i] {
+			c.Start[i] = found.X[i]
+		}
+		if math.IsNaN(c.Start[i]) && v.OnRelease == Hold {
+			return c, fmt.Sprintf("where %s was at the start is not known", v.Name)
+		}
+		// The range was narrowed since: nobody drives it there any more, and another
+		// setting would not be the start.
+		if r := ranges(i); c.Start[i] < r[0] || c.Start[i] > r[1] {
+			return c, fmt.Sprintf("the run started at %s = %.6g, outside the range [%.6g, %.6g] of now", v.Name, c.Start[i], r[0], r[1])
+		}
+		same = same && c.Start[i] == c.Recommended[i]
+	}
+	if same {
+		return c, "it is the starting setting"
+	}
+	var why string
+	c.Pairs, why = o.affordablePairs(c, pair)
+	return c, why
 }

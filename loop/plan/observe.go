@@ -91,3 +91,14 @@ func (o *Options) Constrained(sensors ...[]float64) []float64 {
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// InUsersSense turns the sign back where the user minimises; a lower bound of what is maximised is then an upper bound
+// of what is minimised: still the pessimistic one.
+func (o *Options) InUsersSense(r policy.Recommendation) policy.Recommendation {
+	if o.Objective.Minimize {
+		for _, e := range []*policy.Estimate{&r.Estimate, &r.Start} {
+			e.Mean, e.LowerBound = -e.Mean, -e.LowerBound
+		}
+	}
+	return r
+}

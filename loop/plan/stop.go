@@ -44,3 +44,32 @@ func (o *Options) StopReason(f Far) string {
 	}
 	return ""
 }
+
+// Left estimates the time until the earliest stop condition at the pace so far, of so many steps of the
+// search; negative if nothing is known yet.
+func (o *Options) Left(searched int, spent float64, elapsed time.Duration) time.Duration {
+	left := time.Duration(-1)
+	earliest := func(d time.Duration) {
+		if left < 0 || d < left {
+			left = d
+		}
+	}
+	s := &o.Stop
+	if s.Time > 0 {
+		earliest(max(s.Time-elapsed, 0))
+	}
+	if searched == 0 || o.Mode == Shadow {
+		return left
+	}
+	if s.Steps > 0 {
+		earliest(scale(elapsed, float64(s.Steps-searched)/float64(searched)))
+	}
+	if s.Cost > 0 && spent > 0 {
+		earliest(scale(elapsed, (s.Cost-spent)/spent))
+	}
+	return left
+}
+
+func scale(d time.Duration, f float64) time.Duration {
+	return time.Duration(max(f, 0) * float64(d))
+}

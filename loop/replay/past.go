@@ -66,6 +66,19 @@ type Asked struct {
 	Transaction string
 }
 
+// Wishes are the settings that people have asked for and that were not measured as often as they
+// wanted.
+func Wishes(all []Asked) (wishes control.Wishes) {
+	for _, a := range all {
+		t, err := control.ParseTry([]byte(a.Args))
+		if left := t.Times - a.Made; err == nil && left > 0 {
+			person := journal.Person{Command: a.Command, Who: a.Who, Reason: control.ReasonOf([]byte(a.Args))}
+			wishes = append(wishes, control.Wish{Person: person, Try: t, Left: left})
+		}
+	}
+	return wishes
+}
+
 // charge is what one step cost.
 type charge struct {
 	Set  int

@@ -19,6 +19,7 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
 
@@ -43,7 +44,7 @@ func TestWeek(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := loop.NewVirtualClock(bubbleStart)
+	clock := worker.NewVirtualClock(bubbleStart)
 	d.path, d.clock = path, clock
 	began := time.Now()
 	_, err = loop.Run(context.Background(), o, loop.Deps{Clock: clock, Policy: p, Journal: j, Devices: []loop.Device{{Name: "lab", Device: &bench{clock: clock}}},
@@ -155,7 +156,7 @@ func (b *bench) Close() error               { return nil }
 // diary keeps what may grow, a page for every part of the run.
 type diary struct {
 	path  string
-	clock *loop.VirtualClock
+	clock *worker.VirtualClock
 	every int
 	took  []time.Duration
 	pages []page

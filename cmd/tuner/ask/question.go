@@ -25,6 +25,7 @@ import (
 	"github.com/labtuner/tuner/loop/local"
 	"github.com/labtuner/tuner/loop/remote"
 	"github.com/labtuner/tuner/loop/web"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // askPatience is how long a command may take altogether: to find the broker and the
@@ -57,7 +58,7 @@ func (q *Question) reach(ctx context.Context, c *remote.Caller) (*mqtt.Client, r
 	}
 	o := setup.BrokerOptions(q.Env, q.cfg)
 	o.ClientID = "" // that is the running tuner's
-	client, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)},
+	client, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: worker.RealClock{}, Log: slog.New(slog.DiscardHandler)},
 		Subscribe: c.Subscriptions(q.Command), Handle: func(m mqtt.Message) { c.Handle(remote.Message(m)) }})
 	if err != nil {
 		return nil, remote.Presence{}, err

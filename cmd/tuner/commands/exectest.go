@@ -15,7 +15,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // execTest is what the flags of exec-test say.
@@ -60,7 +60,7 @@ and an instrument should not do.`,
 
 // run examines the command and tells of every check as it is done.
 func (t *execTest) run(cmd *cobra.Command, e *host.Env) error {
-	env := drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)}
+	env := drivers.Env{Clock: worker.RealClock{}, Log: slog.New(slog.DiscardHandler)}
 	if e.Level == show.Verbose {
 		tell := show.NewNarrator(e.Stderr, show.Style{})
 		defer tell.Close()

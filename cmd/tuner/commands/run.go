@@ -15,9 +15,9 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 func newRunCommand(e *host.Env) *cobra.Command {
@@ -85,7 +85,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if shadow {
 				w.Options.Mode = plan.Shadow
 			}
-			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Clock: loop.RealClock{}}
+			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Clock: worker.RealClock{}}
 			if err := firstTries(&begin, tries); err != nil {
 				return err
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/cmd/tuner/session"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 func newSimulateCommand(e *host.Env) *cobra.Command {
@@ -43,7 +43,7 @@ What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 				return err
 			}
 			w.Options.Mode = plan.Simulate
-			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Clock: loop.NewVirtualClock(setup.SimulationStart()), Warm: earlier}
+			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Clock: worker.NewVirtualClock(setup.SimulationStart()), Warm: earlier}
 			if err := firstTries(&begin, tries); err != nil {
 				return err
 			}

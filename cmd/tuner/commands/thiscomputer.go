@@ -11,7 +11,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec"
 	"github.com/labtuner/tuner/drivers/exec/thiscomputer"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 func newThisComputerCommand(e *host.Env) *cobra.Command {
@@ -23,7 +23,7 @@ func newThisComputerCommand(e *host.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tell := show.NewNarrator(e.Stderr, show.Style{})
 			defer tell.Close()
-			dev := thiscomputer.New(drivers.Env{Clock: loop.RealClock{}, Log: show.NewLog(tell)})
+			dev := thiscomputer.New(drivers.Env{Clock: worker.RealClock{}, Log: show.NewLog(tell)})
 			err := exec.Serve(cmd.Context(), e.Stdin, e.Stdout, "thiscomputer", dev)
 			if errors.Is(err, context.Canceled) {
 				return nil

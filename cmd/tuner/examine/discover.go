@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // Place is where a driver is to look: a port, a broker, a command; At is "" for the usual ones.
@@ -76,7 +77,7 @@ func Discover(ctx context.Context, e *host.Env, places []Place) (all []Instrumen
 func discoverAt(ctx context.Context, e *host.Env, d drivers.Driver, at string) (all []Instrumented, err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.Patience(discoverTime))
 	defer cancel()
-	found, err := d.Discover(ctx, at, drivers.Env{Clock: loop.RealClock{}, ReadOnly: true})
+	found, err := d.Discover(ctx, at, drivers.Env{Clock: worker.RealClock{}, ReadOnly: true})
 	for _, f := range found {
 		all = append(all, Instrumented{d.Name, f})
 	}

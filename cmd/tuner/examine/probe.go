@@ -20,6 +20,7 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // probeWait is how long a device is given for the values that are asked for. What
@@ -51,7 +52,7 @@ func Instrument(ctx context.Context, w *setup.Setup, e *host.Env, log *slog.Logg
 	var errs []error
 	for i, d := range w.Devices {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
-		env := drivers.Env{Clock: loop.RealClock{}, Log: log.With("device", d.Name), ReadOnly: true}
+		env := drivers.Env{Clock: worker.RealClock{}, Log: log.With("device", d.Name), ReadOnly: true}
 		rows, err := probeDevice(ctx, e, d, mine, env)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.Name, err))

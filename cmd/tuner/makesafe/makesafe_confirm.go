@@ -11,8 +11,8 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 const (
@@ -38,7 +38,7 @@ func (f *faultStates) still() bool { return len(f.set.Values)+len(f.set.Release)
 // write is the whole conversation with one device: the fault states are sent until it
 // tells that it has them. The error names those that it has not when ctx ends.
 func (f *faultStates) write(ctx context.Context, d setup.Device) (err error) {
-	dev, err := d.Build(drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)})
+	dev, err := d.Build(drivers.Env{Clock: worker.RealClock{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/sim"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // Pick picks what is to be served, and refuses what cannot be.
@@ -57,7 +57,7 @@ type Asked struct {
 func Plant(ctx context.Context, e *host.Env, w *setup.Setup, asked Asked) error {
 	tell := show.NewNarrator(e.Stderr, show.Style{Level: e.Level})
 	defer tell.Close()
-	env := drivers.Env{Clock: loop.RealClock{}, Log: show.NewLog(tell)}
+	env := drivers.Env{Clock: worker.RealClock{}, Log: show.NewLog(tell)}
 	options := *w.Plant
 	options.Variables, options.Sensors = slices.Clone(options.Variables), slices.Clone(options.Sensors)
 	for _, d := range w.Devices {

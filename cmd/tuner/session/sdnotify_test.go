@@ -12,8 +12,8 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/show"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // TestNotifierFollowsTheLoop runs the ticks of a short life in a bubble: what is said
@@ -21,7 +21,7 @@ import (
 func TestNotifierFollowsTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l hosttest.Listener
-		n, err := newNotifier(l.Manager(4*time.Second), loop.RealClock{}, 100*time.Millisecond)
+		n, err := newNotifier(l.Manager(4*time.Second), worker.RealClock{}, 100*time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestNotifierFollowsTheLoop(t *testing.T) {
 func TestNotifierNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
-		n, err := newNotifier(&host.Manager{Send: func(string) error { <-free; return nil }, Watchdog: time.Second}, loop.RealClock{}, time.Millisecond)
+		n, err := newNotifier(&host.Manager{Send: func(string) error { <-free; return nil }, Watchdog: time.Second}, worker.RealClock{}, time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,11 +99,11 @@ func TestNotifierNeverWaits(t *testing.T) {
 
 func TestNotifierRefusesASlowTick(t *testing.T) {
 	var l hosttest.Listener
-	_, err := newNotifier(l.Manager(30*time.Second), loop.RealClock{}, 10*time.Second)
+	_, err := newNotifier(l.Manager(30*time.Second), worker.RealClock{}, 10*time.Second)
 	if fault.ExitCode(err) != fault.ExitUsage || !strings.Contains(err.Error(), "every 30s, and a tick takes 10s") {
 		t.Errorf("error %v", err)
 	}
-	if n, err := newNotifier(nil, loop.RealClock{}, time.Minute); n != nil || err != nil {
+	if n, err := newNotifier(nil, worker.RealClock{}, time.Minute); n != nil || err != nil {
 		t.Errorf("%v, %v without a manager", n, err)
 	}
 }

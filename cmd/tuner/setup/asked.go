@@ -15,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // askTime bounds the opening of a device that is asked what it is: an exec child alone may
@@ -197,7 +198,7 @@ func (a *asker) ask(ctx context.Context, cfg *configs.Config) (said []configs.De
 
 // openDevice opens a device to look.
 func (a *asker) openDevice(ctx context.Context, d Device) (*opened, error) {
-	env := drivers.Env{Clock: loop.RealClock{}, ReadOnly: true}
+	env := drivers.Env{Clock: worker.RealClock{}, ReadOnly: true}
 	if a.log != nil {
 		env.Log = a.log.With("device", d.Name)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // writeOven writes a file of twelve lines and the program that it starts, whose power goes to a
@@ -127,7 +127,7 @@ func TestLoadProbed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := drivers.Env{Clock: loop.RealClock{}, ReadOnly: true}
+	env := drivers.Env{Clock: worker.RealClock{}, ReadOnly: true}
 	for want := 1; want <= 2; want++ {
 		dev, err := w.Devices[0].Build(env)
 		if err != nil {

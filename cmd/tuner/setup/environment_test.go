@@ -8,7 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 const brokerFile = `schema = 1
@@ -76,7 +76,7 @@ func TestPasswordComesFromTheGivenEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dev, err := s.Devices[0].Build(drivers.Env{Clock: loop.RealClock{}})
+		dev, err := s.Devices[0].Build(drivers.Env{Clock: worker.RealClock{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/sim"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // plantSeed separates the plant's random numbers from the policy's: with one
@@ -55,7 +55,7 @@ func (w *Setup) wirePlant() []configs.Problem {
 func (w *Setup) NewPlant(env drivers.Env) (*sim.Plant, error) { return sim.New(*w.Plant, env) }
 
 // StoppedClock serves to try options on: nothing happens.
-func StoppedClock() drivers.Clock { return loop.NewVirtualClock(SimulationStart()) }
+func StoppedClock() drivers.Clock { return worker.NewVirtualClock(SimulationStart()) }
 
 // SimulationStart is when every simulation begins, so that the same seed gives
 // the same journal.
@@ -99,7 +99,7 @@ func (w *Setup) Inject(faults []string) error {
 	plant := *w.Plant
 	plant.Faults = slices.Concat(plant.Faults, faults)
 	w.Plant = &plant
-	if _, err := w.NewPlant(drivers.Env{Clock: loop.NewVirtualClock(SimulationStart())}); err != nil {
+	if _, err := w.NewPlant(drivers.Env{Clock: worker.NewVirtualClock(SimulationStart())}); err != nil {
 		return fault.Usage(fault.WithHint(err, "--inject dropout@40, --inject stuck:energy@120+3"))
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/trial"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/mqtt"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // labBroker is a real Mosquitto with the sample configuration, access rules and
@@ -138,7 +138,7 @@ func (b *labBroker) peer(t *testing.T, name string, topics ...string) *peer {
 	o := b.options(name)
 	p := &peer{}
 	var err error
-	p.Client, err = mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Subscribe: topics, Handle: func(m mqtt.Message) {
+	p.Client, err = mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: worker.RealClock{}}, Subscribe: topics, Handle: func(m mqtt.Message) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.heard = append(p.heard, m.Topic+" "+string(m.Payload))
@@ -270,7 +270,7 @@ func (b *labBroker) options(name string) mqtt.Options {
 // client is one that is connected, and tells of take-overs.
 func (b *labBroker) client(t *testing.T, o mqtt.Options, tell func(string)) *mqtt.Client {
 	t.Helper()
-	c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Handle: func(mqtt.Message) {}, Notify: tell})
+	c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: worker.RealClock{}}, Handle: func(mqtt.Message) {}, Notify: tell})
 	if err == nil {
 		err = c.Connect(t.Context())
 	}
@@ -294,7 +294,7 @@ func checkStrangers(t *testing.T, b *labBroker) {
 		o.Broker, o.CAFile, o.Username, o.PasswordFile = "tls://localhost:"+b.port, filepath.Join(b.dir, "ca.pem"), "operator", filepath.Join(b.dir, "operator.password")
 		o.ConnectTimeout = 2 * time.Second
 		change(&o)
-		c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Handle: func(mqtt.Message) {}})
+		c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: worker.RealClock{}}, Handle: func(mqtt.Message) {}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/mqtt"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // plainPeer is a client of a broker without rules.
@@ -25,7 +25,7 @@ func plainPeer(t *testing.T, url string, handle func(mqtt.Message), topics ...st
 	if handle == nil {
 		handle = func(mqtt.Message) {}
 	}
-	c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Subscribe: topics, Handle: handle})
+	c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: worker.RealClock{}}, Subscribe: topics, Handle: handle})
 	if err == nil {
 		err = c.Connect(t.Context())
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/labtuner/tuner/drivers/serial"
 	"github.com/labtuner/tuner/drivers/serial/modbus"
 	"github.com/labtuner/tuner/drivers/serial/text"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/worker"
 )
 
 // TestModbusTypes: every type of register in both word orders, as pymodbus lays it out and reads it.
@@ -49,7 +49,7 @@ func TestModbusTypes(t *testing.T) {
 	start(t, python, "modbus_types", port, nil, "rows="+string(rows))
 	o := serial.Default()
 	o.Protocol, o.Port, o.Address, o.ReplyTimeout = "modbus-tcp", "tcp://127.0.0.1:"+port, 17, patience
-	dev, err := serial.New(o, channels, drivers.Env{Clock: loop.RealClock{}})
+	dev, err := serial.New(o, channels, drivers.Env{Clock: worker.RealClock{}})
 	if err != nil {
 		t.Fatal(err)
 	}
