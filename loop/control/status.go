@@ -211,6 +211,8 @@ type VariableStatus struct {
 	Wanted   journal.Number `json:"wanted"`
 	Driven   bool           `json:"driven"`
 	Released bool           `json:"released"`
+	// Frozen is where a person keeps it, null where it is tuned.
+	Frozen *float64 `json:"frozen"`
 	// OnStop and OnEnd say in words where a stop and an end bring it, "" where it has no
 	// actuator.
 	OnStop string `json:"on_stop"`

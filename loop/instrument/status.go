@@ -15,7 +15,7 @@ func (x *Instrument) Variables(o *plan.Options, now time.Time, ranges func(i int
 	for i := range o.Variables {
 		v, e, within := &o.Variables[i], x.Variable(i), ranges(i)
 		dest, driven := x.Wanted(i)
-		s := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(within[0]), High: journal.Number(within[1]), Driven: driven, Released: x.Released(i),
+		s := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(within[0]), High: journal.Number(within[1]), Driven: driven, Released: x.Released(i), Frozen: v.Frozen,
 			Readback: none, Age: none, Setpoint: journal.Number(x.Written(i)), Wanted: none}
 		if v.Actuated {
 			s.OnStop, s.OnEnd = o.RestWord(i, v.OnStop(), x.Lapses), o.RestWord(i, v.Shutdown, x.Lapses)

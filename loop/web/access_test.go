@@ -23,6 +23,7 @@ func TestWhoMayCommand(t *testing.T) {
 	for _, name := range control.Commands() {
 		call{"no token", "POST", "/api/command/" + name, "", nil, "", 401}.make(t, base)
 		call{"a wrong one", "POST", "/api/command/" + name, "", map[string]string{"Authorization": "Bearer " + testToken + "x"}, "", 401}.make(t, base)
+		call{"a preview", "POST", "/api/preview/" + name, "", nil, "", 401}.make(t, base)
 		call{"by GET", "GET", "/api/command/" + name, "", bearer, "", 405}.make(t, base)
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} {

@@ -60,6 +60,36 @@ func (d *Dashboard) command(name string) http.Handler {
 	})
 }
 
+// Foreseen is the answer to the question what a command would do.
+type Foreseen struct {
+	// OK says that it would be followed, as far as that is known before; else Message is why not.
+	OK      bool   `json:"ok"`
+	Message string `json:"message"`
+	control.Preview
+}
+
+// preview says what a command would do.
+func (d *Dashboard) preview(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o, err := readOrder(r.Body)
+		q := control.Request{Command: name, Args: o.Args}
+		if err == nil {
+			if bad, ok := (&control.Order{Request: q}).Check(); !ok {
+				err = errors.New(bad.Message)
+			}
+		}
+		f := Foreseen{}
+		if err == nil {
+			f.Preview, err = d.o.Preview(q)
+		}
+		status := http.StatusOK
+		if f.OK = err == nil; err != nil {
+			f.Message, status = err.Error(), http.StatusConflict
+		}
+		d.writeJSON(w, status, f)
+	})
+}
+
 // answer sends the result to the sender of a command.
 func (d *Dashboard) answer(w http.ResponseWriter, q control.Request, a control.Response) {
 	status := http.StatusOK

@@ -38,6 +38,8 @@ type DashboardOptions struct {
 	Risk    float64
 	// Devices are their names, in the order of the run's.
 	Devices []string
+	// Preview says what a command would do, or what it would be refused for.
+	Preview func(control.Request) (control.Preview, error)
 	// Now gives the time.
 	Now func() time.Time
 	Log *slog.Logger
@@ -69,6 +71,7 @@ func NewDashboard(o DashboardOptions) *Dashboard {
 //	GET  /api/stream            what is new, server-sent events
 //	GET  /api/report            the run as one HTML file
 //	POST /api/command/COMMAND   one of control.Commands; the body is empty or an Order
+//	POST /api/preview/COMMAND   what that would do; nothing is done (Foreseen)
 func (d *Dashboard) Mount(s *Server) error {
 	files, err := fs.Sub(pageFiles, "page")
 	if err != nil {
@@ -94,6 +97,7 @@ func (d *Dashboard) Mount(s *Server) error {
 	s.Handle("GET /api/report", http.HandlerFunc(d.serveReport))
 	for _, name := range control.Commands() {
 		s.Handle("POST /api/command/"+name, d.command(name))
+		s.Handle("POST /api/preview/"+name, d.preview(name))
 	}
 	return nil
 }

@@ -3,9 +3,11 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -20,11 +22,17 @@ type scripted struct {
 	// asked gets a value when the document is asked for, and answer is then sent.
 	asked  chan bool
 	answer chan []byte
+	// posted has what commands and previews were posted, as "PATH BODY"; reply gives their answers.
+	posted chan string
+	reply  func(path string) (status int, body string)
 }
 
 func newScripted(t *testing.T) *scripted {
 	t.Helper()
-	s := &scripted{stream: make(chan string), asked: make(chan bool), answer: make(chan []byte)}
+	s := &scripted{stream: make(chan string), asked: make(chan bool), answer: make(chan []byte), posted: make(chan string, 100)}
+	s.reply = func(string) (int, string) {
+		return http.StatusConflict, `{"ok": false, "code": "conditions", "message": "` + strings.Repeat("the interlock of the door is open, and what it asks for stands in the file; ", 3) + `"}`
+	}
 	files, err := fs.Sub(pageFiles, "page")
 	if err != nil {
 		t.Fatal(err)
@@ -32,12 +40,23 @@ func newScripted(t *testing.T) *scripted {
 	mux := http.NewServeMux()
 	mux.Handle("/page/", http.StripPrefix("/page/", http.FileServerFS(files)))
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "dashboard.html") })
-	mux.HandleFunc("/api/access", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"commands": true}`) })
-	mux.HandleFunc("/api/document", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /api/access", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"commands": true}`) })
+	mux.HandleFunc("GET /api/document", func(w http.ResponseWriter, r *http.Request) {
 		s.asked <- true
 		w.Write(<-s.answer)
 	})
-	mux.HandleFunc("/api/stream", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST /api/", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		s.posted <- strings.TrimPrefix(r.URL.Path, "/api/") + " " + string(body)
+		status, text := s.reply(r.URL.Path)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		fmt.Fprint(w, text)
+	})
+	mux.HandleFunc("GET /api/stream", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for text := "event: hello\ndata: {}\n\n"; ; {
 			fmt.Fprint(w, text)

@@ -192,6 +192,11 @@ func scenes(t *testing.T) []scene {
 		}
 		c.says = []string{"nothing is written to the instrument"}
 	})
+	add("finished", bench, func(c *scene) {
+		c.doc.Run.Finished, c.doc.Run.Reason = true, "steps"
+		c.now.State, c.now.Phase, c.now.Reason, c.now.Left = "ended", "ended", "steps", journal.Number(math.NaN())
+		c.says = []string{"all steps are done"}
+	})
 	add("doses", stage{names: []string{"nutrient", "acid"}, units: []string{"mL", "mL"}, steps: 30, policy: "gp-ucb"}, func(c *scene) {
 		c.now.Doses = []control.DoseStatus{{Variable: "nutrient", Unit: "mL", Total: 231.4, Limit: 600}, {Variable: "acid", Unit: "mL", Total: 207, Limit: journal.Number(math.Inf(1)), Unknown: true}}
 		c.says = []string{"231.4 mL"}

@@ -56,7 +56,7 @@ func (s *session) openDoors(log *slog.Logger) (d *doors, err error) {
 	}
 	d.server = web.NewServer(o)
 	d.dashboard = web.NewDashboard(web.DashboardOptions{Panel: s.panel, Identity: s.identity(), Open: func() (*journal.Reader, error) { return journal.OpenReader(s.journal.Path()) },
-		Options: s.Setup.Options, Devices: s.Setup.DeviceNames(), Risk: s.Setup.Spec.Risk, Now: s.Env.Now, Log: log})
+		Options: s.Setup.Options, Devices: s.Setup.DeviceNames(), Risk: s.Setup.Spec.Risk, Preview: s.preview, Now: s.Env.Now, Log: log})
 	if err := d.dashboard.Mount(d.server); err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ class Page {
     if (!this.parts.main) this.build(d);
     const p = this.parts;
     p.heading.textContent = d.run.name;
-    p.sub.textContent = `${modeWords[d.run.mode] || d.run.mode} by ${d.run.policy}, ${counted(d.total, "step")}` + (d.total > d.steps.length ? ` (${d.steps.length} shown)` : "");
-    if (!this.live) p.state.textContent = d.run.finished ? "ended: " + endWords(d, d.run.reason) : "not finished";
+    p.sub.title = p.sub.textContent = `${modeWords[d.run.mode] || d.run.mode} by ${d.run.policy}, ${counted(d.total, "step")}` + (d.total > d.steps.length ? ` (${d.steps.length} shown)` : "");
+    if (!this.live) p.state.title = p.state.textContent = d.run.finished ? "ended: " + endWords(d, d.run.reason) : "not finished";
     this.replace("headline", headlineSection(d));
     this.root.classList.toggle("drawn", Boolean(d.figures && d.figures.length));
     this.replace("health", healthSection(d));
@@ -43,7 +43,7 @@ class Page {
   build(d) {
     const p = this.parts;
     p.heading = h("h1");
-    p.sub = h("span", { class: "grow" });
+    p.sub = h("span", { class: "sub" });
     p.state = h("span", { class: "state", role: "status", id: "state" });
     p.actions = h("span", { class: "live" });
     p.objective = h("div", { class: "figures" });
@@ -52,12 +52,12 @@ class Page {
     p.noSlices = h("p", null, "Nothing to draw yet: the model needs a step with valid data.");
     p.noKnobs = h("p", null, "No step is over yet.");
     const figures = (id, title, ...boxes) => h("section", { class: "figures-" + id, "aria-labelledby": id }, h("h2", { id }, title), boxes);
-    p.alarms = h("div");
+    p.alarms = h("div", { class: this.live ? "messages" : null });
     for (const name of ["headline", "status", "health", "best", "sets", "pictures", "safety", "why", "events", "about"]) p[name] = h("section");
     p.main = h("main", { id: "main", tabindex: "-1" }, p.alarms, p.headline, figures("objective", "Objective", p.objective), h("div", { class: "pair" }, p.best, p.status), p.health, p.pictures, p.sets,
       figures("slices", "What the model believes", p.noSlices, p.slices), figures("knobs", "Variables, step by step", p.noKnobs, p.knobs), p.why, p.safety, p.events, p.about);
     this.root.replaceChildren(h("a", { class: "skip", href: "#main" }, "Skip to the run"),
-      h("header", { class: "bar" }, p.heading, p.state, p.sub, p.actions), p.main);
+      h("header", { class: "bar" }, h("div", { class: "head" }, p.heading, p.state), p.sub, p.actions), p.main);
   }
 
   // replace makes a part of the page like a new one.

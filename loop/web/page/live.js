@@ -141,17 +141,20 @@ class Live {
     this.document.status = s;
     const p = this.page.parts, level = s.dry_run && s.state === "running" ? "watch" : stateLevels[s.state] || "unknown";
     const text = stateText(s, this.document);
-    if (p.state.textContent !== text) p.state.textContent = text; // a reader hears changes only
+    if (p.state.textContent !== text) p.state.title = p.state.textContent = text; // a reader hears changes only
     p.state.className = "state " + level;
     document.title = `${text} · ${this.document.run.name}`;
     const over = ["ended", "ending"].includes(s.state);
+    this.act.button.disabled = s.state === "ended";
     this.stop.disabled = s.state === "ended" || s.state === "stopped"; // while it comes to rest, a stop still asks for the safe states
     this.pause.disabled = over || s.state !== "running" || s.dry_run;
     this.resume.disabled = over || !["held", "fallen back", "disarmed", "armed"].includes(s.state) || s.dry_run;
-    this.reset.hidden = !this.commands || !["tripped", "stopped"].includes(s.state);
+    this.reset.disabled = !["tripped", "stopped"].includes(s.state);
     const alarm = notices(s).filter(([kind]) => kind === "bad").map(([, heading]) => heading).join("; ");
     if (this.alarm.textContent !== alarm) this.alarm.textContent = alarm; // without the times, which change every second
-    this.page.replace("alarms", h("div", null, notices(s).map(notice)));
+    const told = notices(s);
+    this.page.replace("alarms", h("div", { class: "messages " + (told.length ? (alarm ? "bad" : "watch") : "quiet"), role: "region", "aria-label": "Messages", tabindex: "0" },
+      told.length ? told.map(notice) : h("p", null, "✓ Nothing needs you.")));
     this.page.replace("headline", headlineSection(this.document));
     this.page.replace("status", statusSection(s));
     this.page.replace("best", bestSection(this.document));
@@ -164,40 +167,49 @@ class Live {
     const make = (name, label, extra) => h("button", { type: "button", id: "button-" + name, onclick: () => this.command(name), ...extra }, label);
     this.pause = make("pause", "Pause");
     this.resume = make("resume", "Resume");
-    this.reset = make("reset", "Reset", { hidden: "", title: "When the cause has gone. Nothing moves by it." });
+    this.reset = make("reset", "Reset", { title: "When the cause has gone. Nothing moves by it." });
     this.stop = make("stop", "Stop to safe", { class: "stop", "aria-keyshortcuts": "Alt+S", title: "Brings every actuator to its safe state at once (Alt+S)" });
-    this.answer = h("span", { role: "status", id: "answer" });
+    this.act = new Act(this);
+    this.answer = h("p", { role: "status", id: "answer", tabindex: "0", "aria-label": "What came of commands" }, "What comes of commands is said here.");
     this.alarm = h("span", { class: "heard", role: "alert", id: "alarm" });
     this.readOnly = h("span", { id: "read-only", hidden: "" }, "Read-only: commands need the link that tuner run has made");
-    this.page.parts.actions.append(this.alarm, this.pause, this.resume, this.stop, this.reset, this.readOnly, this.answer);
+    this.page.parts.actions.append(this.alarm, this.stop, this.pause, this.resume, this.reset, this.act.button, this.act.panel, this.readOnly);
+    this.page.root.append(h("footer", null, this.answer));
     document.addEventListener("keydown", (e) => {
-      if (e.altKey && !e.ctrlKey && !e.metaKey && e.code === "KeyS") {
-        e.preventDefault();
-        if (this.commands && !this.stop.disabled) this.command("stop");
-      }
+      if (!e.altKey || e.ctrlKey || e.metaKey || !["KeyS", "KeyA"].includes(e.code)) return;
+      e.preventDefault();
+      if (!this.commands) return;
+      if (e.code === "KeyS" && !this.stop.disabled) this.command("stop");
+      if (e.code === "KeyA" && !this.act.button.disabled && this.act.panel.hidden) this.act.open();
     });
   }
 
   // allow shows what may be pressed, or that nothing may.
   allow() {
-    for (const button of [this.pause, this.resume, this.stop]) button.hidden = !this.commands;
+    for (const button of [this.pause, this.resume, this.stop, this.reset, this.act.button]) button.hidden = !this.commands;
+    if (!this.commands) this.act.panel.hidden = true;
     this.readOnly.hidden = this.commands;
   }
 
-  async command(name) {
+  // post sends a command, or the question what it would do, and gives the answer.
+  async post(way, name, args) {
+    const r = await fetch(`api/${way}/${name}`, { method: "POST", ...this.shown(), body: args ? JSON.stringify({ args }) : null });
+    if (r.status === 401) this.load(); // shows what may be done now
+    if (!(r.headers.get("Content-Type") || "").startsWith("application/json")) throw new Error(await r.text());
+    return r.json();
+  }
+
+  async command(name, args) {
     this.answer.textContent = name + " ...";
     try {
-      const r = await fetch("api/command/" + name, { method: "POST", ...this.shown() });
-      if (r.status === 401) {
-        this.load(); // shows what may be done now
-        throw new Error(await r.text());
-      }
-      const a = await r.json();
-      this.answer.textContent = a.ok ? name + ": done" : `${name} refused: ${a.message}`;
-      this.status(a.status);
+      const a = await this.post("command", name, args);
+      this.answer.textContent = a.ok ? `${name}: done. ${args ? a.message : ""}` : `${name} refused: ${a.message}`;
+      if (a.status) this.status(a.status);
+      return a;
     } catch (e) {
       this.answer.textContent = `${name} FAILED: ${e.message}. Use the instrument's own stop.`;
     }
+    return null;
   }
 }
 

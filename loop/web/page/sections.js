@@ -194,10 +194,17 @@ function span(group, key, digits = 4) {
   return num(low, digits) === num(high, digits) ? num(low, digits) : `${num(low, digits)} to ${num(high, digits)}`;
 }
 
+// controlled names the variables of a control set.
+function controlled(d, set) {
+  const s = d.sets[set];
+  if (!s) return "-";
+  return s.variables.length > 2 && s.variables.length === d.run.variables.length ? "all variables" : s.variables.join(", ");
+}
+
 // whyRow tells a group of neighbouring steps that were decided for one reason.
 function whyRow(d, group) {
   const s = group[group.length - 1], first = group[0], one = group.length === 1;
-  return [one ? String(s.n) : `${first.n} to ${s.n}`, d.sets[s.set] ? d.sets[s.set].variables.join(", ") : "-",
+  return [one ? String(s.n) : `${first.n} to ${s.n}`, controlled(d, s.set),
     s.because + (s.struck ? `. Struck since by ${s.struck}: the model does not know of it` : ""),
     one && known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : span(group, "predicted"), span(group, "best_then"),
     s.valid ? span(group, "mean") : h("span", { class: "bad wrap" }, "no data: " + s.problem), span(group, "cost"), span(group, "took_ms", 3)];

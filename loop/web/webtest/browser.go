@@ -41,7 +41,8 @@ type Screen struct {
 
 // Screens are the combinations that the pages are tried on.
 func Screens() []Screen {
-	return []Screen{{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"}}
+	return []Screen{{"desktop-light", 1400, 900, "light"}, {"desktop-dark", 1400, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"},
+		{"large-light", 1920, 1080, "light"}, {"large-dark", 1920, 1080, "dark"}}
 }
 
 // Tab is a page in a real browser, with what it did besides showing itself.
@@ -221,6 +222,21 @@ func (b *Tab) Fits(t *testing.T) {
 		t.Error("the page is wider than the screen")
 	}
 }
+
+// Keys presses keys, one after the other, with Alt or the like held.
+func (b *Tab) Keys(t *testing.T, keys string, held ...chromedp.Modifier) {
+	t.Helper()
+	b.Do(t, chromedp.KeyEvent(keys, chromedp.KeyModifiers(held...)))
+}
+
+// controls gives the place of everything on the page that can be pressed or typed into.
+const controls = `[...document.querySelectorAll("button, a, input, select, summary, [tabindex]")].filter((e) => e.checkVisibility() && !e.classList.contains("skip")).map((e, i) => {
+	const r = e.getBoundingClientRect();
+	return [i, e.tagName, e.id || e.name || e.getAttribute("aria-label") || e.textContent.slice(0, 20), ...[r.left, r.top + scrollY, r.width, r.height].map(Math.round)].join(" ");
+}).join("\n")`
+
+// Controls lists everything that can be pressed or typed into, with its place, a line each.
+func (b *Tab) Controls(t *testing.T) string { return Ask[string](t, b, controls) }
 
 // Shoot keeps a screenshot of the whole page among the test's artefacts, where -artifacts
 // asks for them.

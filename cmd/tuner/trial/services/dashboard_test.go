@@ -106,7 +106,34 @@ func TestDashboard(t *testing.T) {
 	if !webtest.Ask[bool](t, b, running) {
 		t.Error("the run does not go on")
 	}
+	actsByKeyboard(t, b, run)
 	stopsByKeyboard(t, b, run)
+}
+
+// actsByKeyboard has a setting tried and a range narrowed by keys alone, each shown before it is
+// sent; what is out of range is refused in the server's words.
+func actsByKeyboard(t *testing.T, b *webtest.Tab, run *liveRun) {
+	t.Helper()
+	said := func(words string) string {
+		return fmt.Sprintf(`document.getElementById("act-said").innerText.includes(%q)`, words)
+	}
+	waitFor(t, b, `!document.getElementById("button-act").disabled`)
+	b.Keys(t, "a", chromedp.ModifierAlt)
+	b.Keys(t, kb.Tab)
+	best := webtest.Ask[string](t, b, `document.activeElement.placeholder.replace("recommended ", "")`)
+	b.Keys(t, best+kb.Enter)
+	waitFor(t, b, said(" → "))
+	b.Keys(t, kb.Tab+kb.Tab+kb.Enter)
+	waitFor(t, b, said("Done: "))
+	waitFor(t, b, `document.querySelector("[aria-labelledby=why]").innerText.includes("asked for by")`)
+	webtest.Ask[int](t, b, `document.getElementById("act-what").focus(), 0`)
+	b.Keys(t, "Fre"+kb.Tab+"1e9"+kb.Enter) // freeze
+	waitFor(t, b, said("is outside its range"))
+	if says := run.says.String(); !strings.Contains(says, "try asked for by") || strings.Contains(says, "freeze") {
+		t.Errorf("it says %s", says)
+	}
+	b.Keys(t, kb.Escape)
+	webtest.Ask[int](t, b, `document.querySelector("a.skip").focus(), 0`) // as one who has just come
 }
 
 // outlivesACrash kills the tuner: the page says that what it shows is old, and goes on by
@@ -130,7 +157,7 @@ func outlivesACrash(t *testing.T, b *webtest.Tab, run *liveRun, running string) 
 // mayCommand is that the page has its buttons, onlyReads that it has none and says so.
 const (
 	mayCommand = `document.getElementById("read-only")?.hidden && ["pause", "resume", "stop"].every((name) => !document.getElementById("button-" + name).hidden)`
-	onlyReads  = `document.getElementById("read-only")?.innerText.includes("Read-only") && [...document.querySelectorAll("header button")].every((b) => b.hidden)`
+	onlyReads  = `document.getElementById("read-only")?.innerText.includes("Read-only") && [...document.querySelectorAll("header button")].every((b) => b.closest("[hidden]"))`
 )
 
 // readsOnly opens the page without the link: it shows the run, says that it takes no commands,
