@@ -26,6 +26,8 @@ def exit_codes(rec):
         if asked and session.code != -9:
             t = asked[0]["t"]
             finished = any(e["k"] == "out" and (e.get("doc") or {}).get("type") == "result" and e["t"] < t + 0.5 for e in session.events)
+            # All steps were done before: the run was ending by itself, however long its disk took for that.
+            finished = finished or any(e["k"] == "out" and (e.get("doc") or {}).get("type") == "step" and e["doc"]["n"] >= rec.plan.steps and e["t"] < t + 0.1 for e in session.events)
             stuck = any(e["k"] == "stuck" and e["t"] > t - 6 for e in session.events)
             exposed = rec.plan.exposure and "exposure of" in said
             stuck = stuck or session.code == 7 and "not confirmed: after" in said   # a device that was too slow to answer

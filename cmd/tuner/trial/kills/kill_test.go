@@ -221,6 +221,10 @@ func campaignSize(t *testing.T, variable string, small int) int {
 // keepFolder copies what a failed campaign leaves to where it is not removed.
 func keepFolder(t *testing.T, dir string) string {
 	to, err := os.MkdirTemp("", "tuner-kill-")
+	sockets, _ := filepath.Glob(filepath.Join(dir, "*.sock")) // the pattern is good, and they cannot be copied
+	for _, s := range sockets {
+		err = errors.Join(err, os.Remove(s))
+	}
 	if err == nil {
 		err = os.CopyFS(to, os.DirFS(dir))
 	}
