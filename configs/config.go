@@ -37,7 +37,7 @@ type Config struct {
 	MQTT        *MQTT        `toml:"mqtt" doc:"commands and status of the tuner itself; absent: off"`
 	Journal     Journal      `toml:"journal" doc:"the durable run log"`
 	Web         *Web         `toml:"web" doc:"the dashboard; absent: off"`
-	Notify      *Notify      `toml:"notify" doc:"who is told when something happens to the run: a webhook, a command, or both; absent: nobody"`
+	Notify      *Notify      `toml:"notify" doc:"who is notified when something happens to the run: a webhook, a command, or both; absent: nobody"`
 	Declared    []Declared   `toml:"declared" doc:"what a device said of a channel when the run began; tuner run writes it behind the file in the journal, nobody by hand"`
 	Socket      *Socket      `toml:"socket" doc:"the Unix socket by which this computer's users command the run; absent: its own user and root alone"`
 
@@ -130,7 +130,7 @@ type Variable struct {
 	// Holding moves nothing. Letting go of an actuator is for the file to say.
 	OnRelease  string     `toml:"on_release" default:"hold" enum:"hold,release,park" doc:"what happens where a step leaves the variable random: hold the last value, let go, or drive to safe"`
 	WhenRandom WhenRandom `toml:"when_random" doc:"how the variable is distributed where it is left random"`
-	Fidelity   *float64   `toml:"fidelity" unit:"the variable's" doc:"the value that counts, of a variable that only makes readings truer and dearer, such as an integration time; of acquisition mf-mes"`
+	Fidelity   *float64   `toml:"fidelity" unit:"the variable's" doc:"the value that counts, of a variable that only makes readings more accurate and more expensive, such as an integration time; of acquisition mf-mes"`
 }
 
 // Readback says when an actuator has arrived.

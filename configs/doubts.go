@@ -113,7 +113,7 @@ func (k *doubter) patience() {
 		k.bad("safety.explore", fmt.Sprintf("%s of the range at a step: a run hardly leaves where it began", schema.FormatNumber(*s.Explore)), "it is a fraction of the range, not a percentage")
 	}
 	if k.given("journal.min_free") && k.cfg.Journal.MinFree == 0 {
-		k.bad("journal.min_free", "0: nobody looks whether the disk is full before a record fails", "leave it out for 50 MB")
+		k.bad("journal.min_free", "0: a full disk is noticed only when a record fails", "leave it out for 50 MB")
 	}
 }
 

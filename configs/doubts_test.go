@@ -33,7 +33,7 @@ var doubtful = []struct{ old, new, at, want string }{
 	{`range = [0.5, 1.0]`, `range = [1.0, 5.0]`, "range = [1.0, 5.0]+2", "have one value in common: any noise breaks it"},
 	{`[[safety.permissive]]`, "[[safety.interlock]]\nsensor = \"door\"\nrange = [0.5, 1.0]\n\n[[safety.permissive]]", "[[safety.interlock]]+2", "says what the one on line 58 says too"},
 	{"within = \"10s\"\n", "within = \"10s\"\n\n[[safety.response]]\nvariable = \"gap\"\nsensor = \"power\"\nchange = 1.0\nmoves = 0.6\nwithin = \"10s\"\n", "[[safety.response]]+2", "asks for what the one on line 66 asks for too"},
-	{`within = "10s"`, `within = "100h"`, "within =", "so long nobody notices that nothing moves"},
+	{`within = "10s"`, `within = "100h"`, "within =", "for so long nothing notices a failure"},
 	{`within = "10s"`, `within = "200ms"`, "within =", "the newest reading may be from before the change"},
 	{`change = 1.0`, `change = 1e-300`, "change =", "next to nothing of the range [1, 5]"},
 	{"sensor = \"power\"\nchange = 1.0\nmoves = 0.5", "change = 1.0\nmoves = 0.05", "moves =", "within the readback's tolerance (0.1)"},

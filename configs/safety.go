@@ -26,7 +26,7 @@ type Safety struct {
 // both SlewUp and SlewDown are set: see Slews.
 type SafetyVariable struct {
 	Hard     Range    `toml:"hard" required:"true" unit:"the variable's" reload:"inside" doc:"limits that no setpoint passes, whatever asks for it"`
-	Slew     *float64 `toml:"slew" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest change, both ways: what the instrument bears without harm"`
+	Slew     *float64 `toml:"slew" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest change, both ways: what the instrument tolerates without harm"`
 	SlewUp   *float64 `toml:"slew_up" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest rise, where it may differ from the fall"`
 	SlewDown *float64 `toml:"slew_down" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest fall, where it may differ from the rise"`
 	Safe     float64  `toml:"safe" required:"true" unit:"the variable's" doc:"the value that harms nothing: a stop goes there at once"`
@@ -79,7 +79,7 @@ type Response struct {
 	Sensor   string        `toml:"sensor" doc:"the sensor that must move; absent: the variable's own readback"`
 	Change   float64       `toml:"change" required:"true" unit:"the variable's" bound:"> 0" doc:"smallest change, or dose, that must show; a smaller one is lost in the noise"`
 	Moves    float64       `toml:"moves" required:"true" unit:"of what moves" doc:"how far it must move; negative: the other way, as pH by acid"`
-	Within   time.Duration `toml:"within" required:"true" bound:"> 0s" reload:"smaller" ticks:"1" doubt:"> 24h: is longer than a day: so long nobody notices that nothing moves" doc:"longest time until it must have moved, else the run trips"`
+	Within   time.Duration `toml:"within" required:"true" bound:"> 0s" reload:"smaller" ticks:"1" doubt:"> 24h: is longer than a day: for so long nothing notices a failure" doc:"longest time until it must have moved, else the run trips"`
 }
 
 // Dose is the budget of one variable.
@@ -90,7 +90,7 @@ type Dose struct {
 	Hour        *float64       `toml:"hour" unit:"the dose's" bound:"> 0" reload:"smaller or new" doc:"most in any hour, restarts included"`
 	Day         *float64       `toml:"day" unit:"the dose's" bound:"> 0" reload:"smaller or new" doc:"most in any day, restarts included"`
 	Run         *float64       `toml:"run" unit:"the dose's" bound:"> 0" reload:"smaller or new" doc:"most in the whole run, of one journal"`
-	Reservoir   *float64       `toml:"reservoir" unit:"the dose's" bound:"> 0" doc:"what there is to give until somebody fills it up and says tuner reset --refilled; absent: enough"`
+	Reservoir   *float64       `toml:"reservoir" unit:"the dose's" bound:"> 0" doc:"what the reservoir holds until you refill it and run tuner reset --refilled; absent: unlimited"`
 	MinInterval *time.Duration `toml:"min_interval" bound:"> 0s" reload:"larger or new" doc:"shortest time between doses: the time until one has mixed in"`
 	OnFault     string         `toml:"on_fault" enum:"off,hold" doc:"of kind dose: what becomes of a dose that runs when something is wrong: off stops it, where the device can, hold lets it end; absent: off"`
 }

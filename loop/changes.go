@@ -11,7 +11,7 @@ import (
 // What people, and a file that is read again, change while the run goes on: which steps the
 // model knows of, ranges, frozen variables, costs, risk, stop conditions. A change is looked at
 // off the tick, recorded, and taken into force before the next decision: the options are
-// replaced, and the policy is made anew from the record, as a resume and a replay make it.
+// replaced, and the policy is rebuilt from the record, as a resume and a replay make it.
 
 // Wish is a change that is asked for.
 type Wish struct {

@@ -86,7 +86,7 @@ func (l *stepper) rebuilt(a advisor.Rebuilt) {
 		l.changes.remaking = false
 		return
 	}
-	l.event("info", journal.EventPolicy, fmt.Sprintf("the policy was made anew from the record of %d steps", l.steps))
+	l.event("info", journal.EventPolicy, fmt.Sprintf("the policy was rebuilt from the record of %s", plan.Counted(l.steps, "step")))
 	if changed { // stop conditions may be others
 		l.next()
 		return

@@ -130,8 +130,8 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 		go l.guard.Watch(asleep, l.instrument.HaltAll)
 	}
 
-	l.event("info", "start", fmt.Sprintf("mode %s, %d variables, %d control sets", l.opt.Mode,
-		len(l.opt.Variables), len(l.opt.ControlSets)))
+	l.event("info", "start", fmt.Sprintf("mode %s, %s, %s", l.opt.Mode,
+		plan.Counted(len(l.opt.Variables), "variable"), plan.Counted(len(l.opt.ControlSets), "control set")))
 	l.say(l.guard.Bypasses())
 	l.stepper.takeUp()
 	l.startTrace()

@@ -28,7 +28,7 @@ func (l *Loop) stopShadow() {
 	if l.phase >= resting {
 		return
 	}
-	l.ending.err, l.ending.reason = fmt.Errorf("%w: stopped: a person asked for it", ErrSafety), control.ReasonSafety
+	l.ending.err, l.ending.reason = fmt.Errorf("%w: stopped: an operator asked for it", ErrSafety), control.ReasonSafety
 	l.stepper.abandonStep(l.ending.err.Error())
 	l.ending.rest(func(*plan.Variable) plan.RestState { return plan.RestHold })
 }

@@ -25,7 +25,7 @@ type Limits struct {
 	// HoldMax is the longest hold for a fault before the fallback. By default not shorter: a
 	// broker or a serial adapter reconnects within it. Not longer: what is held may be
 	// drifting unseen.
-	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 24h: is longer than a day: so long everything stays where it is though something is wrong" reload:"smaller" doc:"longest hold before the fallback: what a held instrument may bear"`
+	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 24h: is longer than a day: for so long everything stays where it is although something is wrong" reload:"smaller" doc:"longest hold before the fallback: what a held instrument may bear"`
 	// Comms is the silence of a link that counts as its loss; 0: not watched. By default as
 	// long as a hold: losing a link and losing a sensor look the same from here.
 	Comms time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" ticks:"3: every late answer would be a lost link" doubt:"> 1h: is longer than an hour: so long a device may be silent before anything is held" reload:"smaller" doc:"silence of a link that counts as its loss"`

@@ -123,7 +123,7 @@ func (c *channel) parseRead(o *ReadTopic) error {
 		}
 	}
 	if c.retained = o.AcceptRetained; c.retained && o.TimePath == "" {
-		problems = append(problems, errors.New("read: accept_retained is true, but there is no time_path: without the device's own time nobody can tell how old such a value is"))
+		problems = append(problems, errors.New("read: accept_retained is true, but there is no time_path: without the device's own time the age of such a value is unknown"))
 	}
 	if p := o.Poll; p != nil {
 		c.poll = &question{topic: p.Topic, payload: p.Payload, every: cmp.Or(p.Every, defaultPoll)}

@@ -16,7 +16,7 @@ func (o *ChannelOptions) checkDose() error {
 	case o.Write == nil:
 		return errors.New("has dose = true but no write topic to give it on")
 	case o.Confirm == nil:
-		return errors.New("has dose = true but no confirm topic; nobody would know whether a dose was given")
+		return errors.New("has dose = true but no confirm topic; it would be unknown whether a dose was given")
 	case o.Safe != nil:
 		return fmt.Errorf("has safe = %v, which a halt would give; a dose has no safe value", *o.Safe)
 	}

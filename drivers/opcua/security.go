@@ -181,7 +181,7 @@ func (o *Options) key() (*rsa.PrivateKey, error) {
 	}
 	if block, _ := pem.Decode(text); block != nil {
 		if strings.Contains(block.Type, "ENCRYPTED") || block.Headers["DEK-Info"] != "" {
-			return nil, fmt.Errorf("key_file %q is encrypted, and nobody is there to type its password; write it without one: openssl pkey -in FILE -out NEWFILE", o.KeyFile)
+			return nil, fmt.Errorf("key_file %q is encrypted, and tuner cannot ask for its password; store it without one: openssl pkey -in FILE -out NEWFILE", o.KeyFile)
 		}
 		text = block.Bytes
 	}

@@ -96,7 +96,7 @@ func (c *connection) monitor(ctx context.Context, id uint32, items []*ua.Monitor
 	if len(items) == 0 {
 		return nil, nil
 	}
-	a, err := call[*ua.CreateMonitoredItemsResponse](ctx, c, "the wish to be told of nodes", &ua.CreateMonitoredItemsRequest{
+	a, err := call[*ua.CreateMonitoredItemsResponse](ctx, c, "the subscription to nodes", &ua.CreateMonitoredItemsRequest{
 		SubscriptionID: id, TimestampsToReturn: ua.TimestampsToReturnBoth, ItemsToCreate: items}, c.options.ReplyTimeout)
 	if err == nil && len(a.Results) != len(items) {
 		err = c.protocol("%d results for %d nodes", len(a.Results), len(items))

@@ -26,7 +26,7 @@ func (o *ChannelOptions) checkDose() error {
 	done := o.Write != nil && o.Write.Done != nil
 	switch {
 	case !o.Dose && done:
-		return errors.New("write has done, which tells of a dose; write dose = true")
+		return errors.New("write has done, which reports a dose; write dose = true")
 	case !o.Dose:
 		return nil
 	case o.Write == nil:

@@ -134,7 +134,7 @@ func TestCoil(t *testing.T) {
 	}
 }
 
-// talker is a server of one's own: what it says to each connection is up to the test.
+// talker is your own server: what it says to each connection is up to the test.
 type talker struct {
 	address string
 	mu      sync.Mutex

@@ -39,7 +39,7 @@ func (g *Guard) Causes(c safety.Causes) string {
 		out = append(out, g.cause(r, i))
 	}
 	if len(out) == 0 {
-		return "a person asked for it"
+		return "an operator asked for it"
 	}
 	return strings.Join(out, ", ")
 }

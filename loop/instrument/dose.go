@@ -189,7 +189,7 @@ func (x *Instrument) endDose(g *Dose, outcome safety.DoseOutcome, delivered floa
 	default:
 		s.State = journal.Unknown
 		v := &x.plan.Variables[g.variable]
-		x.tell(Said{"warn", "dose", fmt.Sprintf("%s: nobody knows whether a dose of %g %s was given; it counts as delivered: look, then tuner resume, or tuner reset once the run has ended", v.Name, g.amount, v.Unit)})
+		x.tell(Said{"warn", "dose", fmt.Sprintf("%s: it is unknown whether a dose of %g %s was given; it counts as delivered: look at the instrument, then tuner resume, or tuner reset once the run has ended", v.Name, g.amount, v.Unit)})
 	}
 	if why != nil {
 		s.Message = why.Error()
@@ -217,7 +217,7 @@ func (x *Instrument) FailedDose(i int, unknown bool) string {
 	case !a.failed:
 		return ""
 	case unknown:
-		return fmt.Sprintf("%s: nobody knows whether %s was given; it counts as delivered: %v", v.Name, amount, a.why)
+		return fmt.Sprintf("%s: it is unknown whether %s was given; it counts as delivered: %v", v.Name, amount, a.why)
 	case a.why != nil:
 		return fmt.Sprintf("%s: %s was not given: %v", v.Name, amount, a.why)
 	}

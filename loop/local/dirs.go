@@ -99,7 +99,7 @@ func (p Dirs) owned(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is no folder", dir)
 	case !ok || int(stat.Uid) != p.UID:
-		return fmt.Errorf("%s belongs to somebody else", dir)
+		return fmt.Errorf("%s belongs to another user", dir)
 	}
 	return nil
 }

@@ -322,7 +322,7 @@ func TestPlaces(t *testing.T) {
 	if err := errors.Join(os.Mkdir(dir, 0o777), os.Chown(dir, stranger, stranger)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Own(); err == nil || !strings.Contains(err.Error(), "belongs to somebody else") {
+	if _, err := p.Own(); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
 		t.Errorf("another user's folder: %v", err)
 	}
 	if slices.Contains(p.All(), dir) {

@@ -32,7 +32,7 @@ func (o *Options) shotsOf(d *journal.Decision) int {
 // least, and takes as long as the settling on both sides.
 func (o *Options) Unverifiable() string {
 	if o.Verify.Pairs == 0 {
-		return cmp.Or(o.Verify.Why, "nobody asked for it")
+		return cmp.Or(o.Verify.Why, "it was not asked for")
 	}
 	cost, wait := Money(math.MaxInt64), time.Duration(math.MaxInt64)
 	for i := range o.ControlSets {

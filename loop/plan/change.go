@@ -10,7 +10,7 @@ import (
 
 // Change is what a person, or a file that was read again, has changed while the run went on. A
 // policy's view of a run is a function of the recorded steps and the recorded changes: when one
-// takes effect, the policy is made anew from both.
+// takes effect, the policy is rebuilt from both.
 type Change struct {
 	// From is the first step whose decision goes by it.
 	From int `json:"from"`

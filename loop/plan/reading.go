@@ -29,6 +29,14 @@ func (r Reading) Belongs(t time.Time, maxAge, maxSkew time.Duration) bool {
 	return maxSkew <= 0 || r.At.Sub(t).Abs() <= maxSkew
 }
 
+// Counted writes a number of things, such as "1 step" or "3 steps".
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // InUnit writes a number with its unit.
 func InUnit(x float64, unit string) string {
 	if unit == "" || unit == "1" {

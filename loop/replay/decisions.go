@@ -87,7 +87,7 @@ type Replayed struct {
 
 // Summary say what came of the decisions, none of which differs.
 func (r Replayed) Summary() string {
-	derived := fmt.Sprintf("%d decisions derive as they were recorded, to the last bit", r.Steps)
+	derived := fmt.Sprintf("%d decisions come out as they were recorded, to the last bit", r.Steps)
 	if r.Person > 0 {
 		derived += fmt.Sprintf("; %d were a person's", r.Person)
 	}

@@ -15,7 +15,7 @@ import (
 
 // Verdicts says how far the replay of the safety layer's verdicts came.
 type Verdicts struct {
-	// Ticks are those that derive as they were recorded, in Sessions of the run.
+	// Ticks are those that come out as they were recorded, in Sessions of the run.
 	Ticks    int `json:"ticks"`
 	Sessions int `json:"sessions"`
 	// First is the first that does not, nil where all do.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // HealthPart is one check of the run, in words that a person can act on.
@@ -42,7 +43,7 @@ func calibration(d *Document) HealthPart {
 	h := HealthPart{Name: "Is the model calibrated?"}
 	z := surprises(d)
 	if len(z) < calibrationSteps {
-		h.Level, h.Text = unknown, fmt.Sprintf("Not known yet: %d steps were predicted, and %d are needed.", len(z), calibrationSteps)
+		h.Level, h.Text = unknown, fmt.Sprintf("Not known yet: predictions for %s so far, %d are needed.", plan.Counted(len(z), "step"), calibrationSteps)
 		return h
 	}
 	inside, square := 0, 0.0
@@ -132,7 +133,7 @@ func signal(d *Document) HealthPart {
 	case between > 2*noise:
 		h.Level = good
 	case between > noise/2:
-		h.Level, h.Remedy = watch, "More shots per step would make each step say more."
+		h.Level, h.Remedy = watch, "More shots per step would tell more."
 	default:
 		h.Level, h.Remedy = bad, "The settings make no difference that can be seen: take more shots per step, widen the ranges, or measure something that responds."
 	}
@@ -276,9 +277,9 @@ func budget(d *Document) HealthPart {
 	case !math.IsNaN(float64(d.Run.StopCost)):
 		h.Text = fmt.Sprintf("%.4g of %.4g %s.", float64(d.Steps[n-1].Spent), float64(d.Run.StopCost), d.Run.CostUnit)
 	case math.IsNaN(float64(d.Run.StopSeconds)):
-		h.Text = fmt.Sprintf("%d steps; the run goes on until a person ends it.", d.Total)
+		h.Text = plan.Counted(d.Total, "step") + "; the run goes on until you end it."
 	default:
-		h.Text = fmt.Sprintf("%d steps; the run ends by time.", d.Total)
+		h.Text = plan.Counted(d.Total, "step") + "; the run ends by time."
 	}
 	return h
 }

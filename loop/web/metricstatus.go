@@ -78,7 +78,7 @@ func (c *statusCollector) run(s *control.Status) []reading {
 		{name: "tuner_build_info", help: "The program.", labels: []string{"version", "goversion"}, values: []sample{{1, []string{c.o.Version, c.o.GoVersion}}}},
 		{name: "tuner_run_info", help: "The run.", labels: []string{"name", "site", "mode", "run", "session"},
 			values: []sample{{1, []string{s.Name, s.Site, string(s.Mode), s.Run, s.Session}}}},
-		gauge("tuner_paused", "1 while a person holds the run.", flag[s.Paused]),
+		gauge("tuner_paused", "1 while an operator has paused the run.", flag[s.Paused]),
 		gauge("tuner_state_duration_seconds", "Time in the present state.", float64(s.For)),
 		gauge("tuner_step", "Number of the step under way, over all sessions.", float64(s.Step)),
 		gauge("tuner_step_limit", "Steps after which the run ends.", known(journal.Number(s.StepLimit))),

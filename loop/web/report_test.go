@@ -74,7 +74,7 @@ func TestReportInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := labDocument(t, 30)
-	d.Replay = "30 decisions derive as they were recorded, to the last bit"
+	d.Replay = "30 decisions come out as they were recorded, to the last bit"
 	if err := WriteReport(f, d); err != nil {
 		t.Fatal(err)
 	}

@@ -184,7 +184,7 @@ func scenes(t *testing.T) []scene {
 	add("fallen-back", bench, halted("fallen back", "measuring", cause("interlock", "pointing", "interlock pointing (it must be within 0 to 50 urad, and reads 71 urad)", true)))
 	add("tripped", bench, halted("tripped", "resting", cause("readback", "pump_current", "readback pump_current (it was sent to 79.7 A, and reads 91.2 A)", true)))
 	add("stopped", bench, halted("stopped", "resting", cause("stop", "", "stop", true)))
-	add("paused", bench, func(c *scene) { c.now.State, c.now.Paused = "held", true; c.says = []string{"Paused by a person"} })
+	add("paused", bench, func(c *scene) { c.now.State, c.now.Paused = "held", true; c.says = []string{"Paused by an operator"} })
 	add("dry-run", bench, func(c *scene) {
 		c.now.DryRun, c.now.Mode, c.doc.Run.Mode = true, plan.Shadow, "shadow"
 		for i := range c.now.Variables {

@@ -49,7 +49,7 @@ setting: where the run did not learn that it is learnt now, from the shots of it
 
 With --sensors it is the settings that were measured of which no other is better by both of
 two sensors, with standard errors. Say which way is better: energy:max,temperature:min. "objective" stands for the objective of a shot. All shots of one setting count together.
-What a model knows is made anew from all steps on record: a run of many takes its time.`,
+The model is rebuilt from all steps on record, which takes a while for a long run.`,
 		Args: oneFile("a journal, a configuration file or the name of a run"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			return completeRuns(e)(cmd, args, begun) // the shell completes a file as well

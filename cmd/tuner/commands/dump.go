@@ -50,7 +50,7 @@ before you send it all the same: what an instrument said is in it.`,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default stdout)")
 	cmd.Flags().IntVar(&last, "last", dump.LastDefault, "how many of the newest steps, events and actions")
-	cmd.Flags().BoolVar(&derive, "replay", true, "derive every decision anew")
+	cmd.Flags().BoolVar(&derive, "replay", true, "derive every decision again")
 	cmd.Flags().StringVar(&folder, "folder", "", "where the files are that the configuration names (default the configuration's own folder)")
 	return cmd
 }

@@ -92,7 +92,7 @@ func newEditCommand(e *host.Env, x editing) *cobra.Command {
 		Use: x.name + " [" + x.names() + "] " + x.args, Short: x.short,
 		Long: long + `
 
-It is recorded, takes effect with the next decision, for which the policy is made anew from
+It is recorded, takes effect with the next decision, for which the policy is rebuilt from
 the record, and outlives the process: a resume and a replay do the same at the same step.` + askWords,
 		ValidArgsFunction: completeEdit(e, x.named),
 		RunE: func(cmd *cobra.Command, args []string) error {

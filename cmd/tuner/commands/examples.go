@@ -153,7 +153,7 @@ var examples = map[string][]example{
 	"report": {
 		{"report laser.db", "laser.html"},
 		{"report laser.db -o monday.html", "under another name"},
-		{"report laser.db --derive", "derive every decision anew and tell the verdict"},
+		{"report laser.db --derive", "derive every decision again and tell the verdict"},
 	},
 	"plot": {
 		{"plot laser.db -o progress.svg", "best so far"},

@@ -29,10 +29,10 @@ what each control set cost and brought, the model, every variable, safety events
 configuration and hashes. It needs no network and no other file, and every figure in it
 can be saved as PNG or CSV. The same journal gives the same bytes, also while a run is writing it.
 
-The model is made anew from all steps on record: a run of very many takes its time, and a
+The model is rebuilt from all steps on record, which takes a while for a very long run, and a
 terminal shows how far it is.
 
-With --derive every decision is derived anew first, as tuner replay does, and the verdict
+With --derive every decision is derived again first, as tuner replay does, and the verdict
 stands in the report.
 
 Of two journals or more it compares the runs: the best so far over steps and over cost on shared
@@ -72,7 +72,7 @@ makes them hard to compare is said.`,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write, - for stdout (default the journal's name with .html; of several journals comparison.html)")
 	cmd.Flags().StringVar(&folder, "folder", "", "where the files are that the configuration names (default the configuration's own folder)")
-	cmd.Flags().BoolVar(&derive, "derive", false, "derive every decision anew and tell whether it is as recorded")
+	cmd.Flags().BoolVar(&derive, "derive", false, "derive every decision again and say whether it is as recorded")
 	return cmd
 }
 

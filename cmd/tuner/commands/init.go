@@ -38,7 +38,7 @@ overwritten.
 A device is DRIVER=WHERE: a program, a broker, a serial port, an OPC UA server. Without one the usual
 places are looked at; a serial port that nobody named stays closed, because opening one
 resets some instruments. --probe without FILE only lists what answers. What no flag says is
-asked, where a person is there.`,
+asked on a terminal.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !f.probe {

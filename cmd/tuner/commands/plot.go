@@ -28,7 +28,7 @@ The ending of the output file says the format: .svg, .pdf or .png (three dots to
 
 Kinds of figures:
 ` + kindsText() + `
-The model is made anew from all steps on record: a run of very many takes its time. The same
+The model is rebuilt from all steps on record, which takes a while for a very long run. The same
 journal gives the same file.`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),

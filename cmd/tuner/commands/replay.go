@@ -24,7 +24,7 @@ func newReplayCommand(e *host.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay JOURNAL",
 		Short: "Derive every decision and every safety verdict of a run anew",
-		Long: `Derive every decision of a run anew, from the configuration and the observations that
+		Long: `Derive every decision of a run again, from the configuration and the observations that
 its journal holds, and compare each with the recorded one to the last bit: control set,
 setting, what the bounds made of it, work units. The first difference is told, and is
 exit code 1. Where the file was changed between two sessions of the run, each is derived
@@ -33,7 +33,7 @@ by its own.
 Derive what each step came to from its shots, and what was spent from the prices; the way
 that variables were moved is not on record, so where that is paid the cost is taken as it is.
 
-Then derive every verdict of the safety layer anew, tick by tick, from the readings and
+Then derive every verdict of the safety layer again, tick by tick, from the readings and
 the proposals that it was given, by the limits of its session: mode, causes, setpoints and
 the rules that acted, to the last bit. A journal of an older version has none.
 

@@ -36,7 +36,7 @@ then.
 
 Where both copies of the control state are damaged, what was dosed is taken from the
 journal. Where it is not there either, and the file has budgets, the reset is refused
-until --doses-anew says that they are to begin anew.`,
+until --doses-anew starts them again.`,
 		Args:              oneFile(askArgument),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,6 +71,6 @@ until --doses-anew says that they are to begin anew.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&refilled, "refilled", nil, "a variable whose reservoir is full again; may be repeated")
-	cmd.Flags().BoolVar(&anew, "doses-anew", false, "begin the budgets of doses anew where what was dosed is lost")
+	cmd.Flags().BoolVar(&anew, "doses-anew", false, "begin the budgets of doses again where the record of doses is lost")
 	return cmd
 }

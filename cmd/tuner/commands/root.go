@@ -50,7 +50,7 @@ step elsewhere; -v tells more, -q warnings and errors only. NO_COLOR=1 leaves co
 		},
 	}
 	var verbose, quiet bool
-	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "tell details on stderr: every step, what drivers say")
+	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "print details on stderr: every step, what drivers report")
 	root.PersistentFlags().BoolVarP(&quiet, "quiet", "q", false, "tell only warnings and errors on stderr")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		switch {

@@ -36,12 +36,12 @@ actuators are read before they are driven, a step in flight is closed as unknown
 the next decision is what it would have been. A file that was changed meanwhile is
 taken over; the journal keeps both.
 
-Typed by a person, tuner run is the arm and the start command. A service (systemd sets
-$NOTIFY_SOCKET or $INVOCATION_ID, and no terminal is there) was typed by nobody: then,
+Typed on a terminal, tuner run arms and starts. A service (systemd sets
+$NOTIFY_SOCKET or $INVOCATION_ID, and no terminal is there) starts by itself: then,
 or wherever --resume is given, --resume decides.
 
   hold   read everything, write nothing, wait for resume (a service's default)
-  run    begin, or go on, without a person; at most 3 times in an hour, kept over
+  run    begin, or go on, without an operator; at most 3 times in an hour, kept over
          crashes: the fourth comes up in hold and says so
   never  begin nothing: refused with exit code 4
 
@@ -54,7 +54,7 @@ nothing is charged. A dry run ends by stop.time.
 
 A run that has ended goes on with --extend, once a stop condition of [stop] says more than it
 did: with the next step, by all that was learnt, as if it had not ended. At its new end
-the recommended setting is compared with the starting one anew.
+the recommended setting is compared with the starting one again.
 
 The journal is [journal] path, else NAME.db in $STATE_DIRECTORY or the working
 folder. A dry run keeps its own beside it, NAME.shadow.db.`,
@@ -109,7 +109,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 	cmd.Flags().BoolVar(&shadow, "shadow", false, "dry run: read the sensors, write nothing")
 	cmd.Flags().BoolVar(&fresh, "new", false, "move an existing journal aside and begin a new run")
 	cmd.Flags().BoolVar(&extend, "extend", false, "go on with a run that has ended, once its [stop] says more")
-	cmd.Flags().StringVar(&resume, "resume", "", "what a start that nobody typed does: never, hold or run (default hold for a service)")
+	cmd.Flags().StringVar(&resume, "resume", "", "what an automatic start does: never, hold or run (default hold for a service)")
 	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
 	cmd.Flags().StringVar(&tries, "try", "", "settings of your own to measure first, from a CSV table, a column a variable and a row a step")
 	cmd.Flags().StringVar(&format, "log-format", "text", "narration on stderr as text or json, a line each with the run and the step")

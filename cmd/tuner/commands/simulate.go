@@ -27,7 +27,7 @@ earlier simulation is replaced, or the file that --journal names.
 
 With --inject FAULT@STEP something goes wrong at that step: dropout, stale, stuck,
 spike, lost, slow or wrong-sign, of a channel (:CHANNEL), for some steps (+STEPS).
-What the safety layer makes of it is told; a run that it ends has exit code 4.`,
+The output says how the safety layer reacts; a run that it ends has exit code 4.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -30,7 +30,7 @@ func StatesText(t *tabwriter.Writer) {
 		fmt.Fprintf(t, "%v\t%s\t%s\n", s.Mode, s.Output, s.LeavesBy)
 	}
 	fmt.Fprintln(t, "\nA stop leads to STOPPED from every state; a cause that trips leads to TRIPPED from every state that is armed.")
-	fmt.Fprint(t, "Both outlive the process. tuner run typed by a person is arm and start.\n")
+	fmt.Fprint(t, "Both outlive the process. tuner run typed on a terminal arms and starts.\n")
 	fmt.Fprint(t, "This is no certified safety function: wire an emergency stop into the actuators' supply.\n\n")
 	t.Flush()
 }

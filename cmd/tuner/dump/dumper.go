@@ -135,7 +135,7 @@ func (d *Collector) Derive(ctx context.Context, folder string) {
 		f := done.First
 		d.Doc.Replay = fmt.Sprintf("step %d differs, after %d that agree: the %s was %s, and is now %s", f.Step, done.Steps, f.What, f.Recorded, f.Derived)
 	default:
-		d.Doc.Replay = fmt.Sprintf("%d decisions and %d steps of comparisons derive as they were recorded", done.Steps, done.Compared)
+		d.Doc.Replay = fmt.Sprintf("%d decisions and %d steps of comparisons come out as they were recorded", done.Steps, done.Compared)
 		if done.Foreign > 0 {
 			d.Doc.Replay += fmt.Sprintf("; %d were made by a version that decides otherwise", done.Foreign)
 		}

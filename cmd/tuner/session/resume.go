@@ -240,7 +240,7 @@ func (s *session) tellResume(p resumption) error {
 		s.Remarks = append(s.Remarks, message)
 		return s.journal.Log(journal.Event{Level: level, Kind: "resume", Message: message, At: journal.Stamp{Wall: s.Clock.Now().Round(0)}})
 	}
-	text := fmt.Sprintf("resumed %s after %d steps", s.Path, p.past.Steps)
+	text := fmt.Sprintf("resumed %s after %s", s.Path, show.Count(p.past.Steps, "step"))
 	if p.past.Steps == 0 {
 		text = fmt.Sprintf("begins in %s, which holds no step yet: what was recorded there stays", s.Path)
 	}
@@ -284,7 +284,7 @@ func StartMode(e *host.Env, flag string) (plan.StartMode, error) {
 		return plan.StartRun, nil
 	case "never":
 		return "", fault.WithHint(fmt.Errorf("%w: --resume never begins nothing; nothing was driven", loop.ErrSafety),
-			"a person begins the run by typing tuner run CONFIG")
+			"start the run on a terminal: tuner run CONFIG")
 	}
 	return "", fault.Usage(fault.WithHint(fmt.Errorf("--resume is %q", flag), "it is never, hold or run"))
 }
@@ -298,7 +298,7 @@ func WarmFor(w *setup.Setup, path string, want runfiles.Wanted, named []string) 
 		return w.ReadWarm(w.WarmFiles(named))
 	}
 	if len(named) > 0 {
-		return nil, fault.Usage(fault.WithHint(fmt.Errorf("%s holds a run that goes on, and was told of earlier runs when it began", path),
+		return nil, fault.Usage(fault.WithHint(fmt.Errorf("%s holds a run that goes on, and began with earlier runs", path),
 			"leave --warm-start out, or begin a new run with --new"))
 	}
 	return nil, nil

@@ -149,7 +149,7 @@ func (s *session) play(ctx context.Context) error {
 }
 
 // errReaderGone ends a simulation whose lines nobody reads any more.
-var errReaderGone = errors.New("nobody reads stdout")
+var errReaderGone = errors.New("stdout was closed")
 
 // lostReader ends a simulation when stdout breaks; a run on a real instrument
 // goes on, as its journal has everything.
@@ -158,5 +158,5 @@ func (s *session) lostReader(cancel context.CancelCauseFunc) {
 		cancel(errReaderGone)
 		return
 	}
-	s.tell.Say("tuner: warning: nobody reads stdout any more; the run goes on and the journal has every step")
+	s.tell.Say("tuner: warning: stdout was closed; the run goes on and the journal has every step")
 }

@@ -34,7 +34,7 @@ func (x waits) safeWaits() (problems []configs.Problem) {
 			if r.Most > most {
 				problems = append(problems, d.requestProblem(r,
 					fmt.Sprintf("%s is longer than safe_wait of [safety] (%s): nothing overtakes a request that is under way, and a safe value would wait for it so long", show.Duration(r.Most), show.Duration(most)),
-					fmt.Sprintf("shorten it, put what is slow on a device of its own, or write safe_wait = %q if the instrument bears that", show.Duration(r.Most))))
+					fmt.Sprintf("shorten it, put what is slow on a device of its own, or write safe_wait = %q if the instrument tolerates that", show.Duration(r.Most))))
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func (x waits) lastDoubts() (out []configs.Problem) {
 		if last := d.LastSafeWait(x.cfg); last > most && d.SafeWait() <= most {
 			out = append(out, x.cfg.Problem("device."+d.Name,
 				fmt.Sprintf("its actuators are told their safe values one after the other; the last may wait %s, longer than safe_wait of [safety] (%s), where every answer comes late", show.Duration(last), show.Duration(most)),
-				fmt.Sprintf("shorten reply_timeout, put actuators on lines of their own, or write safe_wait = %q if the instrument bears that", show.Duration(last))))
+				fmt.Sprintf("shorten reply_timeout, put actuators on lines of their own, or write safe_wait = %q if the instrument tolerates that", show.Duration(last))))
 		}
 	}
 	return out

@@ -40,7 +40,7 @@ func (w *Setup) NewPolicy(earlier []journal.WarmSource) (policy.Policy, error) {
 	}
 	warmer, ok := p.(policy.Warmer)
 	if !ok {
-		return nil, fmt.Errorf("policy %q cannot be told of earlier runs", w.Config.Policy.Kind)
+		return nil, fmt.Errorf("policy %q cannot use earlier runs", w.Config.Policy.Kind)
 	}
 	if err := warmer.Warm(told); err != nil {
 		return nil, fault.WithHint(fmt.Errorf("warm start: %w", err), "leave model.warm_start out")

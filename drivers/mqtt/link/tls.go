@@ -88,7 +88,7 @@ func (o Options) certificate(now time.Time) (tls.Certificate, error) {
 	block, _ := pem.Decode(key)
 	switch {
 	case block != nil && (strings.Contains(block.Type, "ENCRYPTED") || block.Headers["DEK-Info"] != ""):
-		return tls.Certificate{}, fmt.Errorf("key_file %q is encrypted, and nobody is there to type its password; write it without one: openssl pkey -in FILE -out NEWFILE", o.KeyFile)
+		return tls.Certificate{}, fmt.Errorf("key_file %q is encrypted, and tuner cannot ask for its password; store it without one: openssl pkey -in FILE -out NEWFILE", o.KeyFile)
 	case bytes.Contains(cert, []byte("PRIVATE KEY-----")) && !bytes.Contains(cert, []byte("BEGIN CERTIFICATE")):
 		return tls.Certificate{}, fmt.Errorf("cert_file %q holds a private key; that is what key_file names", o.CertFile)
 	}

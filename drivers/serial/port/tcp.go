@@ -78,7 +78,7 @@ func dialProblem(err error, patience time.Duration) error {
 	case errors.Is(err, unix.ECONNREFUSED):
 		return fmt.Errorf("refused: nothing takes connections at this port number; is the instrument's socket server switched on, is the number right, and has another program the only connection that it gives? (%w)", err)
 	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return fmt.Errorf("nobody knows this host name; write the instrument's IP address, which its network menu shows (%w)", err)
+		return fmt.Errorf("this host name is unknown; write the instrument's IP address, which its network menu shows (%w)", err)
 	case errors.Is(err, unix.EHOSTUNREACH), errors.Is(err, unix.ENETUNREACH):
 		return fmt.Errorf("no way leads there; is the instrument on, and is this computer in its network? (%w)", err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, unix.ETIMEDOUT):

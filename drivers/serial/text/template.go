@@ -60,7 +60,7 @@ func parseTemplate(text string) (template, error) {
 			return template{}, fmt.Errorf("%q: %w", text, err)
 		}
 		if literal == "" && len(t.parts) > 0 && t.parts[len(t.parts)-1].open() {
-			return template{}, fmt.Errorf("%q: two conversions touch, so nobody can tell where the first ends; put text between them or give the first a width", text)
+			return template{}, fmt.Errorf("%q: two conversions touch, so it is unclear where the first ends; put text between them or give the first a width", text)
 		}
 		if literal != "" {
 			t.parts = append(t.parts, part{literal: literal})
@@ -78,7 +78,7 @@ func (t template) clear() error {
 	for i := 1; i < len(t.parts); i++ {
 		before, text := t.parts[i-1], t.parts[i].literal
 		if before.kind != 's' && before.open() && text != "" && strings.IndexByte("0123456789.", text[0]) >= 0 {
-			return fmt.Errorf("%q: %q follows a number and begins like more of it; nobody can tell where the number ends", t.text, text)
+			return fmt.Errorf("%q: %q follows a number and begins like more of it; it is unclear where the number ends", t.text, text)
 		}
 	}
 	return nil

@@ -215,7 +215,7 @@ class Live {
 
 // notices tell what a person should know before any number: [level, heading, text].
 function notices(s) {
-  const out = [], words = (causes) => causes.map((c) => (c.rule === "stop" ? "a person asked for the stop" : c.text) + (c.latched ? ", and stays so until a person says Reset" : "")).join("; ");
+  const out = [], words = (causes) => causes.map((c) => (c.rule === "stop" ? "an operator asked for the stop" : c.text) + (c.latched ? ", and stays so until you press Reset" : "")).join("; ");
   if (s.error) out.push(["bad", "Error", s.error]);
   if (s.causes.length) out.push(["bad", "Why it does not run", words(s.causes) + (s.first_out.length && words(s.first_out) !== words(s.causes) ? ". First: " + words(s.first_out) : "")]);
   for (const d of s.devices) {
@@ -224,8 +224,8 @@ function notices(s) {
   }
   if (s.disk.held) out.push(["bad", "The record cannot be kept", `${s.disk.problem}; ${s.disk.due} records wait, and nothing moves meanwhile`]);
   else if (known(s.disk.free_bytes) && s.disk.free_bytes < 4 * s.disk.least_bytes) out.push(["watch", "The disk is filling up", `${num(s.disk.free_bytes / 1e6, 3)} MB are free; the run is held below ${num(s.disk.least_bytes / 1e6, 3)} MB`]);
-  if (s.phase === "waiting for resume") out.push(["watch", "Waiting for Resume", "nothing is driven until a person says Resume"]);
-  else if (s.paused && s.state === "held") out.push(["watch", "Paused by a person", "every actuator stays where it is until a person says Resume"]);
+  if (s.phase === "waiting for resume") out.push(["watch", "Waiting for Resume", "nothing is driven until you press Resume"]);
+  else if (s.paused && s.state === "held") out.push(["watch", "Paused by an operator", "every actuator stays where it is until you press Resume"]);
   if (s.failures) out.push(["watch", "Steps fail", `${s.failures} in a row` + (s.failure_limit ? ` of ${s.failure_limit} that are tolerated` : "") + (s.outcome && s.outcome.problem ? `; the last one: ${s.outcome.problem}` : "")]);
   if (s.decision && s.decision.cuts) out.push(["watch", "Decisions are cut", `the deadline of ${seconds(s.decision.deadline_s)} has cut ${counted(s.decision.cuts, "search", "searches")} for the next setting since this start; raise deadline in [policy], or lower capacity in [model]`]);
   if (s.dry_run) out.push(["watch", "Dry run", "settings are proposed and sensors are read; nothing is written to the instrument"]);

@@ -165,7 +165,7 @@ function safetySection(d) {
   });
   const out = [h("h2", { id: "safety" }, "Safety layer")];
   if (rows.length) out.push(table("Margins to the hard bounds", [["Actuator"], ["Hard bounds", true], ["Nearest that any setting came to them", true], ["Margin now", true]].slice(0, d.status ? 4 : 3), rows));
-  if (!d.status && d.doses.length) out.push(dosesTable(d), h("p", null, "A dose whose outcome nobody knows counts as given and is never given again."));
+  if (!d.status && d.doses.length) out.push(dosesTable(d), h("p", null, "A dose whose outcome is unknown counts as given and is never repeated."));
   out.push(d.rules.length
     ? table("Proposals that were changed", [["Rule"], ["Variable"], ["Proposals", true]], d.rules.map((r) => [r.rule, r.variable || "all", String(r.count)]))
     : h("p", null, "No proposal was changed."));
@@ -237,7 +237,7 @@ function aboutSection(d, page) {
     ["Ended", r.finished ? endWords(d, r.reason) : (d.status && d.status.state === "ended" && endWords(d, d.status.reason)) || "not yet"], ["Version of tuner", r.version], ["Seed", r.seed], ["Times started", String(r.sessions)],
     ["Configuration", r.config_file], ["SHA-256 of the configuration", r.config_sha256]];
   if (d.hash) facts.push(["SHA-256 of the journal's records, as JSON lines", d.hash]);
-  if (d.replay) facts.push(["Decisions derived anew", d.replay]);
+  if (d.replay) facts.push(["Decisions derived again", d.replay]);
   const base = slug(r.name);
   return h("section", { "aria-labelledby": "about" }, h("h2", { id: "about" }, "About this run"),
     h("dl", { class: "facts" }, facts.flatMap(([k, v]) => [h("dt", null, k), h("dd", null, v)])),

@@ -91,7 +91,7 @@ func TestStrikeWheneverARunWaits(t *testing.T) {
 	if struck, err := r.Struck(); err != nil || len(struck) != 5 {
 		t.Errorf("struck: %v, %v", struck, err)
 	}
-	ask("replay oven-struck.db", "derive as they were recorded, to the last bit", 0)
+	ask("replay oven-struck.db", "come out as they were recorded, to the last bit", 0)
 }
 
 // childOf is the process that another one has started.

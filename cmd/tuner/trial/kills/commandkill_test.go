@@ -286,7 +286,7 @@ func (o *ordered) effect(name string) int {
 		}
 		return 0
 	}
-	want := map[string]string{control.CommandEnd: "a person ended it", control.CommandSetBest: "a person ended the search", control.CommandStop: "latched"}[name]
+	want := map[string]string{control.CommandEnd: "an operator ended it", control.CommandSetBest: "an operator ended the search", control.CommandStop: "latched"}[name]
 	ended := "ended by " + name // the process was quicker than the kill
 	if want == "" || !strings.Contains(says.String(), want) && !strings.Contains(says.String(), ended) {
 		o.t.Errorf("after %s the run ended:\n%s", name, says.String())

@@ -80,7 +80,7 @@ func TestKeptJournalsReplay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := fmt.Sprintf("%s: %d decisions derive as they were recorded, to the last bit\n", of.run, of.decisions)
+			want := fmt.Sprintf("%s: %d decisions come out as they were recorded, to the last bit\n", of.run, of.decisions)
 			if of.compared > 0 {
 				want += fmt.Sprintf("so does the comparison with the starting setting, in %d steps\n", of.compared)
 			}
