@@ -23,7 +23,7 @@ var doubtful = []struct{ old, new, at, want string }{
 	{`on_stale = "hold"`, "on_stale = \"hold\"\nretry_window = \"1h\"", "retry_window =", "an outage of that length is not held"},
 	{`on_stale = "hold"`, "on_stale = \"hold\"\nretries = 500", "retries =", "500: a device may fail so often in 30s"},
 	{`on_stale = "hold"`, "on_stale = \"hold\"\nexplore = 1e-12", "explore =", "a run hardly leaves where it began"},
-	{`[safety]`, "[journal]\nmin_free = 0.0\n\n[safety]", "min_free =", "nobody looks whether the disk is full"},
+	{`[safety]`, "[journal]\nmin_free = 0.0\n\n[safety]", "min_free =", "a full disk is noticed only"},
 	{`time = "10s" }`, `time = "1ms" }`, "exposure", "1ms is shorter than a tick (100ms): any setpoint above 4 falls back"},
 	{`time = "10s" }`, `time = "9000h" }`, "exposure", "longer than a week"},
 	{`exposure = { above = 4.0, time = "10s" }`, `duty = { above = 4.0, fraction = 1e-12, window = "1m" }`, "duty", "less than a tick (100ms)"},

@@ -246,10 +246,10 @@ func TestUnknownDoseHoldsTheRun(t *testing.T) {
 		if s := d.deps.Control.State().Doses["feed"]; !nearAll(d.pump.given, want) || s.Total != 5 || !s.Unknown {
 			t.Errorf("given %v, kept %+v", d.pump.given, s)
 		}
-		if o := d.outcomes[1]; o.Valid || !strings.Contains(o.Problem, "nobody knows whether a dose of 3 mL was given") {
+		if o := d.outcomes[1]; o.Valid || !strings.Contains(o.Problem, "it is unknown whether a dose of 3 mL was given") {
 			t.Errorf("outcome %+v", o)
 		}
-		if d.told("feed: nobody knows whether a dose of 3 mL was given; it counts as delivered: look") != 1 {
+		if d.told("feed: it is unknown whether a dose of 3 mL was given; it counts as delivered: look at the instrument") != 1 {
 			t.Errorf("nobody is told: %+v", d.events)
 		}
 		again := newDosing(t, 1)

@@ -156,7 +156,7 @@ func TestTLSMistakes(t *testing.T) {
 		"no PEM":              {func(o *Options) { o.CAFile = garbage }, "holds no certificate that can be read; it must be in PEM form", false},
 		"no such certificate": {func(o *Options) { o.CertFile = "/nowhere/c.pem" }, "cert_file: open /nowhere/c.pem: no such file", false},
 		"no such key":         {func(o *Options) { o.KeyFile = "/nowhere/k.pem" }, "key_file: open /nowhere/k.pem: no such file", false},
-		"key encrypted":       {func(o *Options) { o.KeyFile = encrypted }, "is encrypted, and nobody is there to type its password", false},
+		"key encrypted":       {func(o *Options) { o.KeyFile = encrypted }, "is encrypted, and tuner cannot ask for its password", false},
 		"files changed over":  {func(o *Options) { o.CertFile, o.KeyFile = o.KeyFile, o.CertFile }, "holds a private key; that is what key_file names", false},
 		"another's key":       {func(o *Options) { _, o.KeyFile = stranger.issue(t, leaf{Name: "x"}) }, "private key does not match public key", false},
 		"expired": {func(o *Options) {

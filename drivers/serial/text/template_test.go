@@ -125,7 +125,7 @@ func TestParseTemplateRefuses(t *testing.T) {
 		"%s":      "%*s passes text over",
 		"%":       "a per cent sign at the end",
 		"100% %f": "is no conversion",
-		"%f%f":    "nobody can tell where the first ends",
+		"%f%f":    "unclear where the first ends",
 		"%{A}":    "is written %{OFF|ON}",
 		"%{A|B":   "is written %{OFF|ON}",
 		"%99f":    "at most 64",
