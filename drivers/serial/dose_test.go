@@ -127,7 +127,7 @@ func TestBadDoseChannels(t *testing.T) {
 		"idempotent":               func(o *ChannelOptions) { o.Write.Idempotent = true },
 		"verify":                   func(o *ChannelOptions) { o.Write.Verify = &text.Verify{Out: "R", In: "%f"} },
 		"write has no ack":         func(o *ChannelOptions) { o.Write.Ack = "" },
-		"which reports a dose":    func(o *ChannelOptions) { o.Dose = false; o.Write.Done = &text.Done{Out: "B", In: "%d"} },
+		"which reports a dose":     func(o *ChannelOptions) { o.Dose = false; o.Write.Done = &text.Done{Out: "B", In: "%d"} },
 		"done.in: ":                func(o *ChannelOptions) { o.Write.Done = &text.Done{Out: "B", In: "idle"} },
 	} {
 		options := Default()

@@ -168,7 +168,7 @@ func (o *Options) Uncompared() string {
 	case o.Mode == Shadow:
 		return "nothing is driven"
 	case o.Verify.Pairs == 0:
-		return cmp.Or(o.Verify.Why, "nobody asked for it")
+		return cmp.Or(o.Verify.Why, "it was not asked for")
 	}
 	return ""
 }
