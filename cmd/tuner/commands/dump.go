@@ -19,7 +19,7 @@ func newDumpCommand(e *host.Env) *cobra.Command {
 		Short: "Write one file for a bug report, without secrets",
 		Long: `Write one JSON document that says what is needed first to find a fault in a run: versions, platform, the configuration of each session, what the journal
 holds and whether it is sound, the newest steps, events and actions, and whether every
-decision derives as it was recorded. The same journal gives the same document on the
+decision comes out as it was recorded. The same journal gives the same document on the
 same computer.
 
 Secrets are taken out: values of keys that say so, what follows such a word in a text,

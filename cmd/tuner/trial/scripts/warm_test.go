@@ -54,7 +54,7 @@ func TestWarmRunResumes(t *testing.T) {
 	for _, args := range [][]string{{"run", file}, {"replay", path}} {
 		e, out, errOut, _ := hosttest.Env(args...)
 		e.Lookup = lookup
-		if code := commands.Execute(context.Background(), e); code != 0 || !strings.Contains(out.String(), "5 steps") && !strings.Contains(out.String(), "5 decisions derive") {
+		if code := commands.Execute(context.Background(), e); code != 0 || !strings.Contains(out.String(), "5 steps") && !strings.Contains(out.String(), "5 decisions come out") {
 			t.Fatalf("tuner %s: exit code %d: %s%s", args[0], code, out.String(), errOut.String())
 		}
 	}
