@@ -103,7 +103,7 @@ func (l *changes) make(m amended) *control.Response {
 	}
 	err := m.err
 	if err == nil {
-		keeps := s.guard.Keeps()
+		keeps := s.guard.LimitsNow()
 		if err = m.Options.Inside(&keeps.Limits); err == nil {
 			err = s.instrument.Takes(&m.Options)
 		}
@@ -147,7 +147,7 @@ func (l *changes) takeEffect() {
 // tellKept records the limits and ranges that decisions go by from a step on.
 func (l *changes) tellKept(from int) {
 	s := l.steps
-	n, at := s.guard.Keeps(), s.stamp()
+	n, at := s.guard.LimitsNow(), s.stamp()
 	n.From = from
 	facts, err := n.Facts()
 	if err != nil {

@@ -164,8 +164,8 @@ func standsInside(g *Guard, i int, limits *safety.VariableLimits, s Stand) error
 	return nil
 }
 
-// Keeps is what decisions keep to now, for the record.
-func (g *Guard) Keeps() plan.Narrowed {
+// LimitsNow is what decisions keep to now, for the record.
+func (g *Guard) LimitsNow() plan.Narrowed {
 	ranges := make([][2]float64, len(g.plan.Variables))
 	for i := range ranges {
 		ranges[i] = g.Range(i)
