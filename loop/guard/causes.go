@@ -22,8 +22,8 @@ type Readings interface {
 	Odd(i int) string
 }
 
-// words explain causes to a person.
-type words struct {
+// explainer says causes in words to a person.
+type explainer struct {
 	plan     *plan.Options
 	limits   *safety.Limits
 	state    *safety.State
@@ -46,7 +46,7 @@ func (g *Guard) Causes(c safety.Causes) string {
 
 // cause says in words what a cause is about.
 func (g *Guard) cause(r safety.Rule, i int) string {
-	text := g.words.causeWords(r, i)
+	text := g.explain.causeWords(r, i)
 	if r == safety.RuleRecord && !g.found.Has(r) {
 		text += ": " + g.Problem()
 	}
@@ -82,7 +82,7 @@ func (g *Guard) FirstOut() []control.Cause { return g.list(g.state.FirstOut) }
 func (g *Guard) list(set safety.Causes) []control.Cause {
 	out := []control.Cause{}
 	for r, i := range set.All() {
-		out = append(out, control.Cause{Rule: r.String(), Of: g.words.subject(r, i), Latched: g.state.Latched[r].Has(i), Text: g.cause(r, i)})
+		out = append(out, control.Cause{Rule: r.String(), Of: g.explain.subject(r, i), Latched: g.state.Latched[r].Has(i), Text: g.cause(r, i)})
 	}
 	return out
 }

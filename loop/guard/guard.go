@@ -65,7 +65,7 @@ type Guard struct {
 	// news is what the run's story knows of that, commands wait for the next ticks.
 	news     news
 	commands []safety.Command
-	words    words
+	explain explainer
 	saver    saver
 	known    known
 	faults
@@ -85,7 +85,7 @@ func New(o Options, pool *worker.Pool) (*Guard, error) {
 		return nil, fmt.Errorf("%w: %w", plan.ErrOptions, err)
 	}
 	g.limits = limits
-	g.words = words{plan: o.Plan, limits: &g.limits, state: &g.state, readings: o.Readings, devices: o.Devices, clock: o.Clock}
+	g.explain = explainer{plan: o.Plan, limits: &g.limits, state: &g.state, readings: o.Readings, devices: o.Devices, clock: o.Clock}
 	return g, g.restore()
 }
 

@@ -16,7 +16,7 @@ import (
 
 // standsOutside reports whether what was read of an actuator lies outside its hard limits by
 // more than its tolerance.
-func (w *words) standsOutside(i int) bool {
+func (w *explainer) standsOutside(i int) bool {
 	v, limits, e := &w.plan.Variables[i], &w.limits.Variables[i], w.readings.Variable(i)
 	return v.Actuated && !v.Dose && v.Tolerance > 0 && e.Known &&
 		(e.Value < limits.Low-v.Tolerance || e.Value > limits.High+v.Tolerance)
@@ -24,7 +24,7 @@ func (w *words) standsOutside(i int) bool {
 
 // outside says where an actuator stands outside its hard limits, and what a setpoint
 // would do; "" where it stands inside.
-func (w *words) outside(i int) string {
+func (w *explainer) outside(i int) string {
 	if !w.standsOutside(i) {
 		return ""
 	}
@@ -39,7 +39,7 @@ func (w *words) outside(i int) string {
 // which the layer keeps until a person acknowledges.
 func (g *Guard) foundOutside(c *safety.Causes, t *Told) {
 	for i := range g.plan.Variables {
-		if (t.Before && g.plan.Variables[i].Boot == plan.RestHold || t.CameBack.Has(i)) && g.words.standsOutside(i) {
+		if (t.Before && g.plan.Variables[i].Boot == plan.RestHold || t.CameBack.Has(i)) && g.explain.standsOutside(i) {
 			c.Add(safety.RuleOverride, i)
 		}
 	}
@@ -48,8 +48,8 @@ func (g *Guard) foundOutside(c *safety.Causes, t *Told) {
 // tellOutside tells of those that a device has come back with.
 func (g *Guard) tellOutside(t *Told) (said []Said) {
 	for i := range g.plan.Variables {
-		if !t.Before && t.CameBack.Has(i) && g.words.standsOutside(i) {
-			said = append(said, Said{"warn", journal.EventSafety, fmt.Sprintf("variable %s came back and%s; nothing is written until resume", g.plan.Variables[i].Name, g.words.outside(i))})
+		if !t.Before && t.CameBack.Has(i) && g.explain.standsOutside(i) {
+			said = append(said, Said{"warn", journal.EventSafety, fmt.Sprintf("variable %s came back and%s; nothing is written until resume", g.plan.Variables[i].Name, g.explain.outside(i))})
 		}
 	}
 	return said
@@ -57,4 +57,4 @@ func (g *Guard) tellOutside(t *Told) (said []Said) {
 
 // Outside says where an actuator stands outside its hard limits, and what a setpoint
 // would do; "" where it stands inside.
-func (g *Guard) Outside(i int) string { return g.words.outside(i) }
+func (g *Guard) Outside(i int) string { return g.explain.outside(i) }

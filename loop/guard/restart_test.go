@@ -184,7 +184,7 @@ func (n nowhere) Variable(int) plan.Reading { return plan.Reading{Value: n.value
 // TestOnlyWhatWasReadStandsOutside: a number that was never read puts nothing outside.
 func TestOnlyWhatWasReadStandsOutside(t *testing.T) {
 	v := plan.Variable{Name: "knob", Actuated: true, Tolerance: 0.1, High: 10, Limits: safety.VariableLimits{High: 10}}
-	w := words{plan: &plan.Options{Variables: []plan.Variable{v}}, limits: &safety.Limits{Variables: []safety.VariableLimits{v.Limits}}}
+	w := explainer{plan: &plan.Options{Variables: []plan.Variable{v}}, limits: &safety.Limits{Variables: []safety.VariableLimits{v.Limits}}}
 	for _, c := range []struct {
 		readings Readings
 		want     bool

@@ -217,7 +217,7 @@ func (g *Guard) SaveAgain(now time.Time) {
 func (g *Guard) controlState(saved safety.Saved) controlstate.State {
 	k := &g.saver
 	s := controlstate.State{Wall: g.opt.Clock.Now().Round(0).UTC(), BootID: g.opt.Machine.BootID, Uptime: g.opt.Machine.uptime(), At: saved.At,
-		Mode: g.state.Mode.String(), Latched: g.words.named(saved.Latched), FirstOut: g.words.named(saved.FirstOut),
+		Mode: g.state.Mode.String(), Latched: g.explain.named(saved.Latched), FirstOut: g.explain.named(saved.FirstOut),
 		Doses: maps.Clone(k.others), Run: g.opt.Run, Underway: k.underway, Starts: k.starts, Commands: g.opt.Commands.Remembered(k.commands)}
 	if s.Doses == nil {
 		s.Doses = map[string]safety.DoseState{}

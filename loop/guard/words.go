@@ -13,7 +13,7 @@ import (
 )
 
 // named lists causes with what they are about.
-func (w *words) named(c safety.Causes) (out []controlstate.Cause) {
+func (w *explainer) named(c safety.Causes) (out []controlstate.Cause) {
 	for r, i := range c.All() {
 		out = append(out, controlstate.Cause{Rule: r, Name: r.String(), Of: w.subject(r, i)})
 	}
@@ -21,7 +21,7 @@ func (w *words) named(c safety.Causes) (out []controlstate.Cause) {
 }
 
 // subject names what a cause is about.
-func (w *words) subject(r safety.Rule, i int) string {
+func (w *explainer) subject(r safety.Rule, i int) string {
 	pick := func(names []string) string {
 		if i < len(names) {
 			return names[i]
@@ -63,7 +63,7 @@ func mapNames[T any](list []T, name func(*T) string) []string {
 
 // causeWords says in words what a cause is about: what was asked for, and what is there
 // now.
-func (w *words) causeWords(r safety.Rule, i int) string {
+func (w *explainer) causeWords(r safety.Rule, i int) string {
 	text := controlstate.Cause{Rule: r, Name: r.String(), Of: w.subject(r, i)}.String()
 	switch r {
 	case safety.RuleStale:
@@ -95,7 +95,7 @@ func (w *words) causeWords(r safety.Rule, i int) string {
 }
 
 // conditionWords says what a sensor must be, and what it is now.
-func (w *words) conditionWords(c safety.Condition) string {
+func (w *explainer) conditionWords(c safety.Condition) string {
 	s := &w.plan.Sensors[c.Sensor]
 	is := w.oddWords(c.Sensor)
 	if is == "" {
@@ -105,12 +105,12 @@ func (w *words) conditionWords(c safety.Condition) string {
 }
 
 // oddWords say what sensor i gives that is no data, "" where what it gave last is believed.
-func (w *words) oddWords(i int) string {
+func (w *explainer) oddWords(i int) string {
 	return w.plan.Sensors[i].OddWords(w.readings.Sensor(i), w.readings.OddSensor(i), w.clock.Now())
 }
 
 // readbackWords says where actuator i was sent, and where it stands now.
-func (w *words) readbackWords(i int) string {
+func (w *explainer) readbackWords(i int) string {
 	written := w.readings.Written(i)
 	if !isFinite(written) {
 		return ""
@@ -127,7 +127,7 @@ func (w *words) readbackWords(i int) string {
 }
 
 // readWords says what was read last.
-func (w *words) readWords(e plan.Reading, maxAge time.Duration, unit string) string {
+func (w *explainer) readWords(e plan.Reading, maxAge time.Duration, unit string) string {
 	switch age := w.clock.Now().Sub(e.At); {
 	case !e.Known:
 		return "nothing was read"
@@ -138,7 +138,7 @@ func (w *words) readWords(e plan.Reading, maxAge time.Duration, unit string) str
 }
 
 // sensorWords says what was expected of a sensor, what it gives, and the limit between.
-func (w *words) sensorWords(r safety.Rule, i int) string {
+func (w *explainer) sensorWords(r safety.Rule, i int) string {
 	s, limits, state := &w.plan.Sensors[i], &w.limits.Sensors[i], &w.state.Sensor[i]
 	odd := "what it read is not known"
 	if e := w.readings.OddSensor(i); e.Known {
@@ -159,7 +159,7 @@ func (w *words) sensorWords(r safety.Rule, i int) string {
 }
 
 // responseWords says what should have moved, and how far it did.
-func (w *words) responseWords(k int) string {
+func (w *explainer) responseWords(k int) string {
 	r, s := &w.limits.Responses[k], &w.state.Response[k]
 	if !s.Waiting {
 		return ""
@@ -183,7 +183,7 @@ func (w *words) responseWords(k int) string {
 }
 
 // exposureWords says above what a variable has been for too long.
-func (w *words) exposureWords(i int) string {
+func (w *explainer) exposureWords(i int) string {
 	v, limits := &w.plan.Variables[i], &w.limits.Variables[i]
 	var out []string
 	if limits.AboveTime > 0 {
@@ -198,7 +198,7 @@ func (w *words) exposureWords(i int) string {
 }
 
 // overrideWords says where an actuator was sent and where it has been moved to.
-func (w *words) overrideWords(i int) string {
+func (w *explainer) overrideWords(i int) string {
 	words := ""
 	if outside := w.outside(i); outside != "" {
 		words = "; it" + outside
