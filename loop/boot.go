@@ -92,7 +92,7 @@ func (l *Loop) endRefused() {
 // booted applies the declared boot states and begins the first step.
 func (l *Loop) booted() {
 	l.stepper.startedAt = l.instrument.StartSetting()
-	switch ok := l.advisor.TakesStart(); {
+	switch ok := l.advisor.WantsStart(); {
 	case l.deps.Past != nil && l.deps.Past.Start != nil:
 		l.stepper.startedAt = l.deps.Past.Start
 	case l.deps.Past == nil && (ok || l.opt.Verify.Pairs > 0):

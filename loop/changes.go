@@ -13,8 +13,8 @@ import (
 // off the tick, recorded, and taken into force before the next decision: the options are
 // replaced, and the policy is rebuilt from the record, as a resume and a replay make it.
 
-// Wish is a change that is asked for.
-type Wish struct {
+// EditRequest is a change that is asked for.
+type EditRequest struct {
 	// Command is one of control's, "" for a file that was read again.
 	Command string
 	// Edit is what it asks for.
@@ -23,7 +23,7 @@ type Wish struct {
 
 // asking is a wish on its way.
 type asking struct {
-	wish Wish
+	request EditRequest
 	by   journal.Person
 	// answer is called once, when the change is durable or was refused.
 	answer func(control.Response)
@@ -40,7 +40,7 @@ type amended struct {
 type changes struct {
 	steps *stepper
 	all   plan.Changes
-	// asked are the wishes that wait, the first of which is being looked at.
+	// asked are the requests that wait, the first of which is being looked at.
 	asked []*asking
 	// next is what the run goes by from the next decision on, where that differs.
 	next *plan.Options
@@ -67,24 +67,24 @@ func (l *changes) refusal(command string) *control.Response {
 
 // ask begins to look at a change.
 func (l *changes) ask(a *asking) {
-	if r := l.refusal(a.wish.Command); r != nil {
+	if r := l.refusal(a.request.Command); r != nil {
 		a.answer(*r)
 	} else if l.asked = append(l.asked, a); len(l.asked) == 1 {
 		l.look()
 	}
 }
 
-// look has the first of the wishes looked at: by what is recorded, off this goroutine.
+// look has the first of the requests looked at: by what is recorded, off this goroutine.
 func (l *changes) look() {
 	a, before, amend := l.asked[0], l.all, l.steps.deps.Amend
 	l.steps.pool.Post(laneChange, func() any {
 		out := amended{asking: a}
-		out.Amended, out.err = amend(before, a.wish)
+		out.Amended, out.err = amend(before, a.request)
 		return out
 	})
 }
 
-// looked takes in what became of the first of the wishes.
+// looked takes in what became of the first of the requests.
 func (l *changes) looked(m amended) {
 	l.asked = l.asked[1:]
 	if r := l.make(m); r != nil {
@@ -98,14 +98,14 @@ func (l *changes) looked(m amended) {
 // make records a change and takes it over, or says why not.
 func (l *changes) make(m amended) *control.Response {
 	s := l.steps
-	if r := l.refusal(m.asking.wish.Command); r != nil { // the run may have come to its end meanwhile
+	if r := l.refusal(m.asking.request.Command); r != nil { // the run may have come to its end meanwhile
 		return r
 	}
 	err := m.err
 	if err == nil {
 		keeps := s.guard.LimitsNow()
 		if err = m.Options.Inside(&keeps.Limits); err == nil {
-			err = s.instrument.Takes(&m.Options)
+			err = s.instrument.Accepts(&m.Options)
 		}
 	}
 	c := m.Change

@@ -203,7 +203,7 @@ func (l *Loop) edit(o *control.Order, id int64, answer func(control.Response)) {
 		answer(control.Response{Code: control.CodeArgs, Message: err.Error()})
 		return
 	}
-	l.stepper.changes.ask(&asking{wish: Wish{Command: o.Command, Edit: e}, by: journal.Person{Command: id, Who: o.Origin(), Reason: o.Reason}, answer: answer})
+	l.stepper.changes.ask(&asking{request: EditRequest{Command: o.Command, Edit: e}, by: journal.Person{Command: id, Who: o.Origin(), Reason: o.Reason}, answer: answer})
 }
 
 // done says what came of a command that was followed.

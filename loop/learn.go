@@ -60,7 +60,7 @@ func recommends(l *stepper, best *policy.Recommendation) {
 	if l.best = &in; !in.Feasible {
 		return
 	}
-	if m := l.marked.Take(l.opt.Stop.NoImprovement, best.LowerBound, l.searched(), l.ledger.Spent, l.last != nil && l.last.Initial); m != nil {
+	if m := l.marked.Raise(l.opt.Stop.NoImprovement, best.LowerBound, l.searched(), l.ledger.Spent, l.last != nil && l.last.Initial); m != nil {
 		l.eventWith(journal.Facts{Better: m}, "info", journal.EventBetter, fmt.Sprintf("the best bound so far: %.6g %s", in.LowerBound, l.opt.Objective.Unit))
 	}
 }

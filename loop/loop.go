@@ -203,11 +203,11 @@ func (l *Loop) advised(e any) {
 	switch e := e.(type) {
 	case advisor.Decided:
 		if l.phase != choosing {
-			l.advisor.Keep(e)
+			l.advisor.Reserve(e)
 			return
 		}
 		l.stepper.decided(e)
-	case advisor.Taken:
+	case advisor.Adopted:
 		l.stepper.people.taken(e.Err)
 	case advisor.Learnt:
 		l.stepper.learnt(e)

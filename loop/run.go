@@ -53,7 +53,7 @@ type Deps struct {
 	// Amend looks at a change that is asked for while the run goes on, by what is recorded and
 	// the changes before it: whether it can be made, and what the run then goes by. It runs on
 	// a lane of its own; its error says to a person why not. nil: there are no changes.
-	Amend func(before plan.Changes, w Wish) (plan.Amended, error)
+	Amend func(before plan.Changes, w EditRequest) (plan.Amended, error)
 	// Narrower brings narrower limits from other goroutines; nil: there are none.
 	Narrower *control.Narrower
 	Log      *slog.Logger

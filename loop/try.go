@@ -58,13 +58,13 @@ func (l *people) inside(i int) (low, high float64) {
 // next begins the step with the oldest setting that a person has asked for, and reports
 // whether there is one. What cannot be tried now is told and left out.
 func (l *people) next() bool {
-	for len(l.asked) > 0 && l.steps.advisor.Takes() {
+	for len(l.asked) > 0 && l.steps.advisor.Adopts() {
 		if err := l.begunBy(l.asked[0]); err != nil {
 			l.steps.event("warn", journal.EventCommand, fmt.Sprintf("not tried, as command %d asked for: %v", l.asked[0].Person.Command, err))
 			l.asked.CountOff()
 			continue
 		}
-		l.steps.advisor.Take(l.steps.step.n)
+		l.steps.advisor.Adopt(l.steps.step.n)
 		return true
 	}
 	return false

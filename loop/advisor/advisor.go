@@ -93,9 +93,9 @@ type Rebuilt struct {
 // Flushed is the answer to Flush.
 type Flushed struct{}
 
-// TakesStart says whether the policy wants to know the starting setting, which SetStart
+// WantsStart says whether the policy wants to know the starting setting, which SetStart
 // tells it.
-func (a *Advisor) TakesStart() bool {
+func (a *Advisor) WantsStart() bool {
 	_, ok := a.policy.(policy.Starter)
 	return ok
 }
@@ -158,27 +158,27 @@ func (o *Options) propose(ctx context.Context, p policy.Policy) (d Decided) {
 	return d
 }
 
-// Taken is the answer to Take.
-type Taken struct{ Err error }
+// Adopted is the answer to Adopt.
+type Adopted struct{ Err error }
 
-// Takes says whether the policy accepts a decision that it has not made, and is free for it.
-func (a *Advisor) Takes() bool {
+// Adopts says whether the policy accepts a decision that it has not made, and is free for it.
+func (a *Advisor) Adopts() bool {
 	_, ok := a.policy.(policy.Skipper)
 	return ok && a.deciding == 0 && !a.isRebuilding() && !a.Broken()
 }
 
-// Take has the policy accept a step that it has not decided. A decision of its own
-// for that step, which was not used, is none any more. The answer is Taken.
-func (a *Advisor) Take(step int) {
+// Adopt has the policy accept a step that it has not decided. A decision of its own
+// for that step, which was not used, is none any more. The answer is Adopted.
+func (a *Advisor) Adopt(step int) {
 	a.unused = nil
 	p := a.policy
 	a.deciding = a.pool.Post(a.lane, func() any {
-		return Taken{isolated(func() error { return p.(policy.Skipper).Skip(step) })}
+		return Adopted{isolated(func() error { return p.(policy.Skipper).Skip(step) })}
 	})
 }
 
-// Keep keeps a decision that nobody wants now for the next Ask.
-func (a *Advisor) Keep(d Decided) { a.unused = &d }
+// Reserve keeps a decision that nobody wants now for the next Ask.
+func (a *Advisor) Reserve(d Decided) { a.unused = &d }
 
 // Learn teaches the policy a step. The answer is Learnt.
 func (a *Advisor) Learn(step []policy.Observation) {
@@ -268,7 +268,7 @@ func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 		if take(&a.deciding, r.Ticket) {
 			return v, true
 		}
-	case Taken:
+	case Adopted:
 		if take(&a.deciding, r.Ticket) {
 			return v, true
 		}

@@ -100,8 +100,8 @@ func (k *link) checkLimits(v *plan.Variable) error {
 	return nil
 }
 
-// Takes refuses options in which a variable may be asked for what its device does not accept.
-func (x *Instrument) Takes(next *plan.Options) error {
+// Accepts refuses options in which a variable may be asked for what its device does not accept.
+func (x *Instrument) Accepts(next *plan.Options) error {
 	for i := range next.Variables {
 		v := &next.Variables[i]
 		if !v.Actuated || v.Channel.Device < 0 {

@@ -24,9 +24,9 @@ func MarkedAt(m *journal.Mark) Marked {
 // Steps is how many steps of the search had come to it.
 func (m *Marked) Steps() int { return m.steps }
 
-// Take takes in a bound after so many steps, at most those of the initial design where
+// Raise takes in a bound after so many steps, at most those of the initial design where
 // designing. Where it is better it gives what is to be recorded, else nil.
-func (m *Marked) Take(n NoImprovement, bound float64, steps int, spent Money, designing bool) *journal.Mark {
+func (m *Marked) Raise(n NoImprovement, bound float64, steps int, spent Money, designing bool) *journal.Mark {
 	if n.Steps == 0 && n.Cost == 0 || m.is && bound <= m.bound+n.By && !designing {
 		return nil
 	}

@@ -69,7 +69,7 @@ func TestNoImprovement(t *testing.T) {
 			if step <= design || bound > best+n.By {
 				best, lastStep, lastSpent = math.Max(best, bound), step, spent
 			}
-			if mark := m.Take(n, bound, step, AsMoney(spent), step <= design); mark != nil && r.IntN(2) == 0 {
+			if mark := m.Raise(n, bound, step, AsMoney(spent), step <= design); mark != nil && r.IntN(2) == 0 {
 				m = MarkedAt(mark) // as another process goes on
 			}
 			over = n.Steps > 0 && step-lastStep >= n.Steps || n.Cost > 0 && spent-lastSpent >= n.Cost

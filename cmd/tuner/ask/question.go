@@ -168,7 +168,7 @@ func (q *Question) askElsewhere(ctx context.Context, args json.RawMessage) (a re
 
 // OfRecord puts the question to a journal that no process writes: its steps are struck there.
 func (q *Question) OfRecord(path string) error {
-	a, err := session.StrikeRecord(q.Env, path, "", loop.Wish{Command: q.Command, Edit: *q.Edit}, q.Reason)
+	a, err := session.StrikeRecord(q.Env, path, "", loop.EditRequest{Command: q.Command, Edit: *q.Edit}, q.Reason)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 // whatever is made of the journal from now on. The answer says what came of it.
 //
 // Errors: what reading and writing the journal gives; one that is being written is locked.
-func StrikeRecord(e *host.Env, path, folder string, w loop.Wish, reason string) (a control.Answer, err error) {
+func StrikeRecord(e *host.Env, path, folder string, w loop.EditRequest, reason string) (a control.Answer, err error) {
 	args, err := json.Marshal(struct {
 		Reason string `json:"reason,omitempty"`
 		control.Edit

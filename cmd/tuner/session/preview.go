@@ -53,7 +53,7 @@ func (s *session) preview(q control.Request) (p control.Preview, err error) {
 	if err != nil {
 		return p, err
 	}
-	a, err := s.amend(changes, loop.Wish{Command: q.Command, Edit: e})
+	a, err := s.amend(changes, loop.EditRequest{Command: q.Command, Edit: e})
 	if err != nil {
 		return p, err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // strike says which steps of the journal at path are struck, or count again.
-func strike(path string, o *plan.Options, before plan.Changes, w loop.Wish) (c plan.Change, err error) {
+func strike(path string, o *plan.Options, before plan.Changes, w loop.EditRequest) (c plan.Change, err error) {
 	r, err := journal.OpenReader(path)
 	if err != nil {
 		return c, err
