@@ -24,7 +24,7 @@ type EditRequest struct {
 // asking is a wish on its way.
 type asking struct {
 	request EditRequest
-	by   journal.Person
+	by      journal.Person
 	// answer is called once, when the change is durable or was refused.
 	answer func(control.Response)
 }

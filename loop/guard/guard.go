@@ -65,7 +65,7 @@ type Guard struct {
 	// news is what the run's story knows of that, commands wait for the next ticks.
 	news     news
 	commands []safety.Command
-	explain explainer
+	explain  explainer
 	saver    saver
 	known    known
 	faults
