@@ -1,7 +1,9 @@
 package documents
 
 import (
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,5 +57,25 @@ func TestMalformedHeadingsAreSeen(t *testing.T) {
 		if keyHeading.MatchString(heading) != want {
 			t.Errorf("%s: %v", heading, !want)
 		}
+	}
+}
+
+// TestGlossary: at most forty words of ours, in order, each once.
+func TestGlossary(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/reference/glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z -]+) \| [^|]+ \|$`).FindAllStringSubmatch(string(text), -1) {
+		if m[1] != "word" {
+			words = append(words, m[1])
+		}
+	}
+	if len(words) < 30 || len(words) > 40 {
+		t.Errorf("%d words", len(words))
+	}
+	if !slices.IsSorted(words) || len(slices.Compact(slices.Clone(words))) != len(words) {
+		t.Errorf("not in order, or not each once: %q", words)
 	}
 }
