@@ -82,6 +82,46 @@ func (r *Run) Status(ctx context.Context) (text json.RawMessage, err error) {
 	return text, err
 }
 
+// statusWait is how long one run is waited for: one that hangs is told as such, and keeps no other
+// from being shown.
+const statusWait = 5 * time.Second
+
+// Standing is a run with how it stands.
+type Standing struct {
+	Run *Run
+	// Status is as Run.Status gives it; Trouble says why there is none, "" where there is.
+	Status  json.RawMessage
+	Trouble string
+}
+
+// Standings asks all runs how they stand, side by side.
+func Standings(ctx context.Context, runs []Run) []Standing {
+	out := make([]Standing, len(runs))
+	var all sync.WaitGroup
+	for i := range runs {
+		all.Go(func() { out[i] = runs[i].standing(ctx) })
+	}
+	all.Wait()
+	return out
+}
+
+// standing asks one.
+func (r *Run) standing(ctx context.Context) Standing {
+	s, err := Standing{Run: r}, r.Err
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, statusWait)
+		defer cancel()
+		s.Status, err = r.Status(ctx)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		s.Trouble = "does not answer: look whether its process stands still"
+	case err != nil:
+		s.Trouble = err.Error()
+	}
+	return s
+}
+
 // Command has the run carry out a command; the answer also says why it was refused.
 func (r *Run) Command(ctx context.Context, name string, o web.Order) (a web.Answer, err error) {
 	err = r.call(ctx, http.MethodPost, "/api/command/"+name, o, &a)

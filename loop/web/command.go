@@ -25,6 +25,8 @@ type Identity struct {
 	Run     string `json:"run"`
 	PID     int    `json:"pid"`
 	Version string `json:"version"`
+	// Page is the address of its page, "" where there is none.
+	Page string `json:"page"`
 }
 
 // Order is the body of a command; it may be left out.

@@ -40,6 +40,9 @@ type DashboardOptions struct {
 	Devices []string
 	// Preview says what a command would do, or what it would be refused for.
 	Preview func(control.Request) (control.Preview, error)
+	// Drawer draws figures on demand, Runs lists the runs of this computer; nil: the page has none.
+	Drawer Drawer
+	Runs   func(context.Context) []RunHere
 	// Now gives the time.
 	Now func() time.Time
 	Log *slog.Logger
@@ -60,6 +63,9 @@ func NewDashboard(o DashboardOptions) *Dashboard {
 	return &Dashboard{o: o, clients: map[*client]bool{}}
 }
 
+// HasPage says where the page is, for whoever lists the runs. Call it before the page is served.
+func (d *Dashboard) HasPage(address string) { d.o.Identity.Page = address }
+
 // Mount puts the dashboard's pages on a server:
 //
 //	GET  /                      the page
@@ -70,6 +76,9 @@ func NewDashboard(o DashboardOptions) *Dashboard {
 //	GET  /api/document          the run, JSON (Document)
 //	GET  /api/stream            what is new, server-sent events
 //	GET  /api/report            the run as one HTML file
+//	GET  /api/figures           the kinds of figures (FigureKind)
+//	GET  /api/figure            one of them as SVG, drawn on demand (FigureQuery)
+//	GET  /api/runs              the runs of this computer (RunHere)
 //	POST /api/command/COMMAND   one of control.Commands; the body is empty or an Order
 //	POST /api/preview/COMMAND   what that would do; nothing is done (Foreseen)
 func (d *Dashboard) Mount(s *Server) error {
@@ -95,6 +104,7 @@ func (d *Dashboard) Mount(s *Server) error {
 	s.Handle("GET /api/document", http.HandlerFunc(d.serveDocument))
 	s.Handle("GET /api/stream", http.HandlerFunc(d.serveStream))
 	s.Handle("GET /api/report", http.HandlerFunc(d.serveReport))
+	d.mountFigures(s)
 	for _, name := range control.Commands() {
 		s.Handle("POST /api/command/"+name, d.command(name))
 		s.Handle("POST /api/preview/"+name, d.preview(name))

@@ -18,6 +18,7 @@ import (
 // scripted is a server of the page whose stream says what a test wants.
 type scripted struct {
 	*httptest.Server
+	mux    *http.ServeMux
 	stream chan string
 	// asked gets a value when the document is asked for, and answer is then sent.
 	asked  chan bool
@@ -38,6 +39,7 @@ func newScripted(t *testing.T) *scripted {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
+	s.mux = mux
 	mux.Handle("/page/", http.StripPrefix("/page/", http.FileServerFS(files)))
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "dashboard.html") })
 	mux.HandleFunc("GET /api/access", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"commands": true}`) })

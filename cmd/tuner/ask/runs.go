@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -35,12 +34,10 @@ func ListRuns(ctx context.Context, e *host.Env, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(ctx, e.Patience(askPatience))
 	defer cancel()
 	runs := local.List(ctx, e.Places().All(), "")
-	list := make([]listed, len(runs))
-	var all sync.WaitGroup
-	for i := range runs {
-		all.Go(func() { list[i] = standing(ctx, &runs[i]) })
+	list := []listed{}
+	for _, s := range local.Standings(ctx, runs) {
+		list = append(list, standing(&s))
 	}
-	all.Wait()
 	if asJSON {
 		return json.NewEncoder(e.Stdout).Encode(map[string]any{"type": "runs", "runs": list})
 	}
@@ -67,25 +64,11 @@ func ListRuns(ctx context.Context, e *host.Env, asJSON bool) error {
 	return nil
 }
 
-// statusWait is how long one run is waited for: one that hangs is told as such, and keeps no other
-// from being shown.
-const statusWait = 5 * time.Second
-
-// standing asks a run how it stands.
-func standing(ctx context.Context, r *local.Run) listed {
-	l := listed{ID: r.ID, Socket: r.Socket}
-	err := r.Err
-	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, statusWait)
-		defer cancel()
-		l.Identity = &r.Identity
-		l.Status, err = r.Status(ctx)
-	}
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		l.Error = "does not answer: look whether its process stands still"
-	case err != nil:
-		l.Error = err.Error()
+// standing is a run as it is listed.
+func standing(s *local.Standing) listed {
+	l := listed{ID: s.Run.ID, Socket: s.Run.Socket, Status: s.Status, Error: s.Trouble}
+	if s.Run.Err == nil {
+		l.Identity = &s.Run.Identity
 	}
 	return l
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/hex"
@@ -13,9 +14,11 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/outcome"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
@@ -38,6 +41,9 @@ type doors struct {
 	link    *pageLink
 	end     context.CancelFunc
 	done    chan error
+	// drawer draws the page's figures until endDrawing.
+	drawer     *outcome.Drawer
+	endDrawing context.CancelFunc
 }
 
 // tokenMin is the least length of a token, in characters: nobody guesses sixteen.
@@ -55,8 +61,10 @@ func (s *session) openDoors(log *slog.Logger) (d *doors, err error) {
 		return nil, err
 	}
 	d.server = web.NewServer(o)
+	drawing, end := context.WithCancel(context.Background())
+	d.drawer, d.endDrawing = outcome.NewDrawer(drawing, s.Env, s.journal.Path()), end
 	d.dashboard = web.NewDashboard(web.DashboardOptions{Panel: s.panel, Identity: s.identity(), Open: func() (*journal.Reader, error) { return journal.OpenReader(s.journal.Path()) },
-		Options: s.Setup.Options, Devices: s.Setup.DeviceNames(), Risk: s.Setup.Spec.Risk, Preview: s.preview, Now: s.Env.Now, Log: log})
+		Drawer: d.drawer, Runs: s.runsHere, Options: s.Setup.Options, Devices: s.Setup.DeviceNames(), Risk: s.Setup.Spec.Risk, Preview: s.preview, Now: s.Env.Now, Log: log})
 	if err := d.dashboard.Mount(d.server); err != nil {
 		return nil, err
 	}
@@ -70,6 +78,7 @@ func (s *session) openDoors(log *slog.Logger) (d *doors, err error) {
 		if err := s.openPort(d, o.TLS != nil); err != nil {
 			return nil, errors.Join(err, d.close())
 		}
+		d.dashboard.HasPage(d.address)
 	}
 	return d, nil
 }
@@ -121,6 +130,21 @@ func (s *session) openPort(d *doors, secure bool) (err error) {
 	}
 	return d.link.keep(d.address)
 }
+
+// runsHere lists the runs of this computer that this process may reach, as tuner status does.
+func (s *session) runsHere(ctx context.Context) []web.RunHere {
+	ctx, cancel := context.WithTimeout(ctx, runsWait)
+	defer cancel()
+	out := []web.RunHere{}
+	for _, r := range local.Standings(ctx, local.List(ctx, s.Env.Places().All(), "")) {
+		out = append(out, web.RunHere{Name: cmp.Or(r.Run.Identity.Name, r.Run.ID), Site: r.Run.Identity.Site, Mode: string(r.Run.Identity.Mode), Page: r.Run.Identity.Page,
+			Own: r.Run.Identity.PID == os.Getpid(), Status: r.Status, Error: r.Trouble})
+	}
+	return out
+}
+
+// runsWait bounds the wait for all of them: a page does not wait longer.
+const runsWait = 8 * time.Second
 
 // identity is what the run says of itself to whoever looks for it.
 func (s *session) identity() web.Identity {
@@ -264,6 +288,8 @@ func (d *doors) stop() error {
 		return d.close()
 	}
 	d.end()
+	d.endDrawing()
+	d.drawer.Close()
 	for range 2 {
 		if err := <-d.done; err != nil && !errors.Is(err, net.ErrClosed) {
 			return errors.Join(fmt.Errorf("the dashboard: %w", err), d.link.remove())
@@ -281,6 +307,7 @@ func (d *doors) close() error {
 	if d.socket != nil {
 		errs = append(errs, d.socket.Close())
 	}
+	d.endDrawing()
 	return errors.Join(append(errs, d.link.remove())...)
 }
 

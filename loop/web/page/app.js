@@ -19,6 +19,7 @@ class Page {
     document.title = `${d.run.name} · tuner`;
     if (!this.parts.main) this.build(d);
     const p = this.parts;
+    if (p.drawings) p.drawings.knows(d);
     p.heading.textContent = d.run.name;
     p.sub.title = p.sub.textContent = `${modeWords[d.run.mode] || d.run.mode} by ${d.run.policy}, ${counted(d.total, "step")}` + (d.total > d.steps.length ? ` (${d.steps.length} shown)` : "");
     if (!this.live) p.state.title = p.state.textContent = d.run.finished ? "ended: " + endWords(d, d.run.reason) : "not finished";
@@ -53,8 +54,9 @@ class Page {
     p.noKnobs = h("p", null, "No step is over yet.");
     const figures = (id, title, ...boxes) => h("section", { class: "figures-" + id, "aria-labelledby": id }, h("h2", { id }, title), boxes);
     p.alarms = h("div", { class: this.live ? "messages" : null });
+    if (this.live) p.drawings = new Drawings();
     for (const name of ["headline", "status", "health", "best", "sets", "pictures", "safety", "why", "events", "about"]) p[name] = h("section");
-    p.main = h("main", { id: "main", tabindex: "-1" }, p.alarms, p.headline, figures("objective", "Objective", p.objective), h("div", { class: "pair" }, p.best, p.status), p.health, p.pictures, p.sets,
+    p.main = h("main", { id: "main", tabindex: "-1" }, p.alarms, p.headline, figures("objective", "Objective", p.objective), h("div", { class: "pair" }, p.best, p.status), p.health, p.pictures, p.drawings && p.drawings.element, p.sets,
       figures("slices", "What the model believes", p.noSlices, p.slices), figures("knobs", "Variables, step by step", p.noKnobs, p.knobs), p.why, p.safety, p.events, p.about);
     this.root.replaceChildren(h("a", { class: "skip", href: "#main" }, "Skip to the run"),
       h("header", { class: "bar" }, h("div", { class: "head" }, p.heading, p.state), p.sub, p.actions), p.main);

@@ -16,3 +16,100 @@ function picturesSection(d) {
   return h("section", { "aria-labelledby": "pictures" }, h("h2", { id: "pictures" }, "Pictures"), of(false),
     d.figures.some((f) => f.folded) ? h("details", null, h("summary", null, "The model over other pairs of variables"), of(true)) : null);
 }
+
+// choice is a labelled list to choose from; pairs are [value, text].
+function choice(label, pairs, changed) {
+  const list = h("select", { onchange: changed }, pairs.map(([value, text]) => h("option", { value }, text)));
+  return [list, h("label", null, label + " ", list)];
+}
+
+// Drawings are the figures that the server draws when a viewer asks for one, and the runs of its computer: both folded, and
+// asked for when they are opened.
+class Drawings {
+  constructor() {
+    this.box = h("div", { class: "drawing" });
+    this.said = h("p", { role: "status" });
+    this.controls = h("p", { class: "choices" });
+    this.folded = h("details", { id: "drawings", ontoggle: () => this.open() }, h("summary", null, "Figures of the model, drawn now"), this.controls, this.said, this.box);
+    this.runs = h("div");
+    this.others = h("details", { id: "runs", ontoggle: () => this.others.open && this.list() }, h("summary", null, "Runs of this computer"), this.runs);
+    this.element = h("section", null, this.folded, this.others);
+  }
+
+  // knows takes the run that is shown.
+  knows(d) {
+    this.document = d;
+  }
+
+  async open() {
+    if (!this.folded.open || this.kinds) return;
+    try {
+      this.kinds = await (await fetch("api/figures")).json();
+      this.choose();
+      await this.draw();
+    } catch (e) {
+      this.kinds = null;
+      this.said.textContent = "No figure: " + e.message;
+    }
+  }
+
+  // choose makes the lists; those that a kind does not have are hidden.
+  choose() {
+    const draw = () => this.draw(), words = (list) => [["", "default"], ...list.map((w) => [w, w])], variables = words(this.document.run.variables.map((v) => v.name));
+    const of = this.kinds.flatMap((k) => k.of), over = this.kinds.flatMap((k) => k.over);
+    this.lists = {};
+    for (const [name, label, pairs] of [["kind", "Figure", this.kinds.map((k) => [k.name, `${k.name}: ${k.about}`])], ["x", "along", variables], ["y", "upward", variables], ["of", "of", of.map((w) => [w, w])], ["over", "over", over.map((w) => [w, w])]]) {
+      const [list, shown] = choice(label, pairs, draw);
+      this.lists[name] = { list, shown };
+      this.controls.append(shown, " ");
+    }
+    this.controls.append(h("button", { type: "button", onclick: draw }, "Draw again"));
+  }
+
+  // draw asks until the figure is there; a newer question ends an older one.
+  async draw() {
+    const kind = this.kinds.find((k) => k.name === this.lists.kind.list.value), q = new URLSearchParams({ kind: kind.name });
+    const has = { kind: true, x: kind.pair, y: kind.pair, of: kind.of.length, over: kind.over.length };
+    for (const [name, { list, shown }] of Object.entries(this.lists)) {
+      shown.hidden = !has[name];
+      if (has[name] && list.value) q.set(name, list.value);
+    }
+    const asked = (this.asked = q.toString());
+    this.said.textContent = "Drawing ...";
+    for (;;) {
+      let answer, text;
+      try {
+        answer = await fetch("api/figure?" + asked);
+        text = await answer.text();
+      } catch (e) {
+        answer = { ok: false, status: 0 };
+        text = e.message;
+      }
+      if (asked !== this.asked) return;
+      if (answer.status === 503) {
+        await new Promise((r) => setTimeout(r, 1000));
+        continue;
+      }
+      this.said.textContent = answer.ok ? "" : text;
+      this.box.replaceChildren(answer.ok ? drawn(slug(this.document.run.name), kind.name, `${kind.name}: ${kind.about}`, text) : "");
+      return;
+    }
+  }
+
+  async list() {
+    try {
+      const runs = await (await fetch("api/runs")).json();
+      const rows = runs.map((r) => {
+        const s = r.status, name = r.page && !r.own ? h("a", { href: r.page }, r.name) : r.own ? `${r.name} (this page)` : r.name;
+        if (!s) return [name, modeWords[r.mode] || r.mode, r.error, "-", "-"];
+        return [name, modeWords[r.mode] || r.mode, s.paused && s.state === "held" ? "paused" : s.state, s.step_limit ? `${Math.min(s.step, s.step_limit)} of ${s.step_limit}` : String(s.step),
+          s.recommended ? quantity(s.recommended.mean, s.objective.unit) : "-"];
+      });
+      this.runs.replaceChildren(rows.length ? table("Runs of this computer", [["Run"], ["Kind"], ["State"], ["Step", true], ["Best, by the model", true]], rows) : h("p", null, "None that this one may reach."),
+        h("div", { class: "tools" }, h("button", { type: "button", onclick: () => this.list() }, "List again")),
+        h("p", null, "Two or more of them, side by side: ", h("code", null, "tuner report a.db b.db")));
+    } catch (e) {
+      this.runs.replaceChildren(h("p", null, "The list cannot be had: " + e.message));
+    }
+  }
+}

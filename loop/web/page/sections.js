@@ -77,6 +77,8 @@ function objectiveSpec(d) {
     { label: "mean + 2 SE", kind: "hidden", values: s.map((r) => (known(r.mean) && known(r.se) ? r.mean + 2 * r.se : null)) },
     { label: "predicted before", kind: "points", hollow: true, size: size - 1, width: size / 4, colour: "third", values: s.map((r) => r.predicted) },
   ];
+  let top = null;
+  series.push({ label: "best measured so far", kind: "step", colour: "third", width: 1.5, values: s.map((r) => (known(r.mean) && (top === null || (d.run.minimize ? r.mean < top : r.mean > top)) ? (top = r.mean) : top)) });
   const failed = s.filter((r) => !r.valid).length, bands = [];
   let summary = (s.length < d.total ? `${s.length} of ${d.total} steps` : counted(d.total, "step")) + (failed ? `, ${failed} without valid data` : "") + "; bars are two standard errors of a step's mean.";
   if (!s.some((r) => known(r.mean))) summary = s.length ? `None of ${s.length} steps gave valid data.` : "No step is over yet.";

@@ -217,7 +217,7 @@ func (s *Source) pair(o Options) (a, b int, err error) {
 		return 0, 0, nothing("a map needs two variables with a range")
 	}
 	if at[0] == at[1] {
-		return 0, 0, fmt.Errorf("a map needs two variables, and both are %s", s.Document.Run.Variables[at[0]].Name)
+		return 0, 0, wrong("a map needs two variables, and both are %s", s.Document.Run.Variables[at[0]].Name)
 	}
 	return at[0], at[1], nil
 }

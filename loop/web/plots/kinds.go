@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/labtuner/tuner/loop/web/figure"
@@ -40,7 +39,7 @@ func Draw(s Source, kind string, o Options) (*figure.Figure, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return nil, fmt.Errorf("there is no kind of figure %q; there are %s", kind, strings.Join(names, ", "))
+	return nil, wrong("there is no kind of figure %q; there are %s", kind, strings.Join(names, ", "))
 }
 
 // chosen checks a word against those that may stand there; "" is the first.
@@ -53,5 +52,5 @@ func chosen(what, word string, words ...string) (string, error) {
 			return w, nil
 		}
 	}
-	return "", fmt.Errorf("%s is %q, and may be %s", what, word, strings.Join(words, ", "))
+	return "", wrong("%s is %q, and may be %s", what, word, strings.Join(words, ", "))
 }

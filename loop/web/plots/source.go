@@ -52,6 +52,18 @@ type Options struct {
 // ErrNothing: the run has nothing that such a figure could show.
 var ErrNothing = errors.New("there is nothing to draw")
 
+// ErrChoice: an option is none of those that may be chosen.
+var ErrChoice = errors.New("there is no such figure")
+
+func wrong(format string, args ...any) error { return choice(fmt.Sprintf(format, args...)) }
+
+// choice is such an error, in its own words.
+type choice string
+
+func (c choice) Error() string { return string(c) }
+
+func (choice) Is(target error) bool { return target == ErrChoice }
+
 func nothing(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrNothing}, args...)...)
 }
@@ -68,7 +80,7 @@ func (s *Source) variable(name string) (int, error) {
 		}
 		names = append(names, v.Name)
 	}
-	return 0, fmt.Errorf("there is no variable %q; there are %s", name, strings.Join(names, ", "))
+	return 0, wrong("there is no variable %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // label names a quantity with its unit.
