@@ -28,8 +28,9 @@ type Drawer struct {
 	record *Recorded // nil before the first figure
 	source plots.Source
 	steps  int // that the model knows
-	// next is the earliest time at which the model learns anew.
-	next time.Time
+	// next is the earliest time at which the model learns anew, rest that at which another figure is drawn:
+	// drawing takes half of the time at most, however much is asked for.
+	next, rest time.Time
 	// made are the figures of the present model, busy the one that is being drawn: closed when it is.
 	made map[web.FigureQuery]madeFigure
 	busy chan struct{}
@@ -83,6 +84,10 @@ func (d *Drawer) SVG(ctx context.Context, q web.FigureQuery) ([]byte, error) {
 	if f, ok := d.made[q]; ok && (d.busy != nil || !d.due()) {
 		d.mu.Unlock()
 		return f.svg, f.err
+	}
+	if d.busy == nil && d.env.Now().Before(d.rest) {
+		d.mu.Unlock()
+		return nil, web.ErrDrawing
 	}
 	if d.busy == nil {
 		d.busy, d.of = make(chan struct{}), q
@@ -146,16 +151,24 @@ func (d *Drawer) attempt(q web.FigureQuery) (f madeFigure) {
 			f = madeFigure{err: fmt.Errorf("drawing has panicked: %v", r)}
 		}
 	}()
-	d.mu.Lock()
-	due := d.due()
-	d.mu.Unlock()
-	if due {
+	if d.dueNow() {
 		if f.err = d.learn(); f.err != nil {
 			return f
 		}
 	}
+	begun := d.env.Now()
 	f.svg, f.err = d.figure(q)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.env.Now()
+	d.rest = now.Add(now.Sub(begun))
 	return f
+}
+
+func (d *Drawer) dueNow() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock() // after a panic too
+	return d.due()
 }
 
 // learn reads the record anew and has a model learn it.
