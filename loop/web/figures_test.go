@@ -81,7 +81,7 @@ func TestFiguresOnThePage(t *testing.T) {
 		}})
 		own, page := NewServer(ServerOptions{}), newScripted(t)
 		d.mountFigures(own)
-		for _, path := range []string{"/api/figures", "/api/figure", "/api/runs"} {
+		for _, path := range []string{"GET /api/figures", "GET /api/figure", "GET /api/runs"} {
 			page.mux.Handle(path, own.mux)
 		}
 		shown := *labDocument(t, 30)
