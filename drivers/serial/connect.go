@@ -75,12 +75,13 @@ func (d *Device) anew(ctx context.Context, why error) error {
 }
 
 // connect opens the port and greets the instrument, now. Over the network a greeting that is not
-// answered is said again over another connection.
+// answered is said again over another connection; but not to what talks without end, which takes
+// seconds to find out.
 func (d *Device) connect(ctx context.Context) error {
 	ctx = protocol.Whole(ctx) // a safe value needs the connection, whole
 	for try := 0; ; try++ {
 		err := d.connectOnce(ctx)
-		if err == nil || !d.network || !protocol.Unanswered(err) || try >= d.opt.Retries || ctx.Err() != nil {
+		if err == nil || !d.network || !protocol.Unanswered(err) || errors.Is(err, protocol.ErrNoise) || try >= d.opt.Retries || ctx.Err() != nil {
 			return err
 		}
 	}

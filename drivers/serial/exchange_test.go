@@ -335,3 +335,32 @@ func TestCancelled(t *testing.T) {
 		}
 	})
 }
+
+// TestEndlessTalk: what talks without end is given up in seconds, at the defaults too: whoever ends a run waits for it. When it
+// is quiet again its values are taken.
+func TestEndlessTalk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, channels := abOptions()
+		o.ReplyTimeout = Default().ReplyTimeout
+		dev, b, _ := onBench(t, o, channels)
+		ctx, quiet := context.WithCancel(t.Context())
+		talk := func(f *porttest.Fake) {
+			for ctx.Err() == nil {
+				f.Say([]byte("7777.7\n"))
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		go talk(b.last())
+		time.Sleep(time.Second)
+		began := time.Now()
+		r, err := dev.Read(t.Context(), []string{"a"})
+		if took := time.Since(began); len(r.Values) > 0 || err == nil || !strings.Contains(err.Error(), "talks without being asked") || took > 20*time.Second {
+			t.Errorf("%v, %v after %v", r.Values, err, took)
+		}
+		quiet()
+		time.Sleep(time.Minute)
+		if got := value(t, dev, "a"); got != 1 {
+			t.Errorf("a is %v", got)
+		}
+	})
+}

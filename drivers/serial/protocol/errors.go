@@ -12,7 +12,7 @@ var (
 	ErrSilent = errors.New("no answer")
 	ErrCut    = errors.New("the answer stops in the middle")
 	ErrLong   = errors.New("the answer is too long")
-	errNoise  = errors.New("the instrument talks without being asked and does not stop; is it in a continuous mode?")
+	ErrNoise  = errors.New("the instrument talks without being asked and does not stop; is it in a continuous mode?")
 )
 
 // ErrMismatch is wrapped by the errors of scan: a line is not of the form that
@@ -36,7 +36,7 @@ var ErrRestarted = errors.New("the instrument has restarted")
 // Suspicious says that after this error the next answer could be one to an
 // earlier question: nothing may be asked before both sides have found together.
 func Suspicious(err error) bool {
-	for _, kind := range []error{ErrSilent, ErrCut, ErrLong, ErrMismatch, errNoise, ErrRestarted, ErrFrame, ErrBusy} {
+	for _, kind := range []error{ErrSilent, ErrCut, ErrLong, ErrMismatch, ErrNoise, ErrRestarted, ErrFrame, ErrBusy} {
 		if errors.Is(err, kind) {
 			return true
 		}
@@ -47,7 +47,7 @@ func Suspicious(err error) bool {
 // Unanswered says that the error is one of a line on which the answer may be still to come, or
 // on which nobody may be any more.
 func Unanswered(err error) bool {
-	return errors.Is(err, ErrSilent) || errors.Is(err, ErrCut) || errors.Is(err, ErrLong) || errors.Is(err, ErrFrame) || errors.Is(err, errNoise)
+	return errors.Is(err, ErrSilent) || errors.Is(err, ErrCut) || errors.Is(err, ErrLong) || errors.Is(err, ErrFrame) || errors.Is(err, ErrNoise)
 }
 
 // Refused says that the instrument understood and said no.

@@ -82,15 +82,16 @@ func (l *Line) Hush(ctx context.Context) error {
 // line on which answers have been missed, without being taken for another.
 const lateness = 2
 
-// drainLimit is how many times the quiet time drain waits at most.
-const drainLimit = 50
+// drainLimit is how long Drain listens to what does not stop, beside the quiet time: what a serial server
+// has kept is over by then, and whoever ends a run waits for it.
+const drainLimit = 5 * time.Second
 
 // Drain throws away what comes until nothing has come for a time, and returns
 // the beginning of it.
 func (l *Line) Drain(ctx context.Context, quiet time.Duration) ([]byte, error) {
 	stray, buf := l.Buf, make([]byte, 512)
 	l.Buf = nil
-	limit := time.Now().Add(drainLimit * quiet)
+	limit := time.Now().Add(quiet + drainLimit)
 	for {
 		n, err := l.Port.Read(ctx, buf, time.Now().Add(quiet))
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -101,7 +102,7 @@ func (l *Line) Drain(ctx context.Context, quiet time.Duration) ([]byte, error) {
 		}
 		stray = append(stray, buf[:min(n, max(0, l.Most-len(stray)))]...)
 		if time.Now().After(limit) {
-			return nil, fmt.Errorf("%w: %s", errNoise, wire.Quote(stray))
+			return nil, fmt.Errorf("%w: %s", ErrNoise, wire.Quote(stray))
 		}
 	}
 	if len(stray) > 0 {
