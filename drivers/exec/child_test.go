@@ -10,6 +10,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,6 +95,13 @@ var faults = map[string]string{
 
 // beChild plays a child and gives its exit status.
 func beChild(behaviour string) int {
+	if text, is := strings.CutPrefix(behaviour, campaignChild); is {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		return beCampaignChild(seed)
+	}
 	if behaviour == "good" {
 		// os.Stdin and os.Stdout are the pipes to the host.
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)

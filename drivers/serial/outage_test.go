@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/serial/modbus"
 	"github.com/labtuner/tuner/drivers/serial/port"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 var (
@@ -130,8 +131,9 @@ func (n *noted) Close() error               { return nil }
 // of one form, so that nothing but the driver's care tells them apart.
 func outageOptions(protocol string) (Options, []ChannelOptions) {
 	o, channels := abOptions()
-	if protocol == "modbus-tcp" {
+	if protocol != "line" {
 		o, channels = registersOverTCP()
+		o.Protocol, o.Address = protocol, 17
 		for i, address := range []int{10, 20, 30} {
 			r := &modbus.Register{Function: 3, Address: address, Type: "uint32"}
 			channels[i] = ChannelOptions{Channel: channels[i].Channel, Read: &Read{Register: r}}
@@ -312,8 +314,11 @@ func newNoted() *noted {
 //
 //	go test ./drivers/serial -run TestOutageCampaign -v -outages 10000 -seed 7 -timeout 2h
 func TestOutageCampaign(t *testing.T) {
-	for _, protocol := range []string{"line", "modbus-tcp"} {
+	for _, protocol := range []string{"line", "modbus-tcp", "modbus"} {
 		t.Run(protocol, func(t *testing.T) {
+			if protocol == "modbus" {
+				testsize.Only(t) // the frames of a serial line, over the network
+			}
 			random := seeded(t)
 			synctest.Test(t, func(t *testing.T) {
 				o, channels := outageOptions(protocol)

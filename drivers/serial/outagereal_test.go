@@ -14,6 +14,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers/serial/port"
 	"github.com/labtuner/tuner/drivers/serial/port/porttest"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // TestRealOutages makes outages of real connections, through a proxy, with the driver's own port
@@ -21,8 +22,11 @@ import (
 //
 //	go test ./drivers/serial -run TestRealOutages -v -realoutages 500 -seed 7 -timeout 2h
 func TestRealOutages(t *testing.T) {
-	for _, protocol := range []string{"line", "modbus-tcp"} {
+	for _, protocol := range []string{"line", "modbus-tcp", "modbus"} {
 		t.Run(protocol, func(t *testing.T) {
+			if protocol == "modbus" {
+				testsize.Only(t) // the frames of a serial line, over the network
+			}
 			random := seeded(t)
 			goroutines, files := runtime.NumGoroutine(), porttest.OpenFiles(t)
 			o, channels := outageOptions(protocol)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,11 +19,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/serial/port"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
 
@@ -41,11 +45,18 @@ type instrument struct {
 	name      string
 	simulator string // of simulators.py; "": the child has it in itself
 	env       func(port string) []string
+	link      string // how it is reached, where not at a port of its own: see cable and withBroker
 	unit      string
 	readback  string // more keys of the variable
 	objective string
 	device    func(python, port string) string
 }
+
+// The links of instruments: cable is a pseudo-terminal to the port, withBroker a broker that the instrument and tuner connect to.
+const (
+	cable      = "cable"
+	withBroker = "broker"
+)
 
 const computed = `sensor = "energy"`
 
@@ -107,30 +118,35 @@ write = { node = "ns=2;s=current" }
 		return child(python, example("ophyd", "signals.py"), "--output", "knob | "+at+"current#dbase=no | | safe=0", "--sensor", "energy | "+at+"energy#dbase=no")
 	}},
 	{name: "pyvisa-sim", unit: "V", objective: formula, device: func(python, _ string) string {
-		supply, err := filepath.Abs(filepath.Join("testdata", "supply.yaml"))
-		if err != nil {
-			panic(err)
-		}
-		return child(python, example("pyvisa", "visa.py"), "--backend", supply+"@sim", "--resource", "TCPIP0::127.0.0.1::inst0::INSTR",
+		return child(python, example("pyvisa", "visa.py"), "--backend", example("pyvisa", "supply.yaml")+"@sim", "--resource", "TCPIP0::127.0.0.1::inst0::INSTR",
 			"--output", "knob | V | VOLT {:.4f} | VOLT? | min=0 max=6 safe=0")
 	}},
 	{name: "pymodbus", simulator: "modbus", unit: "1", objective: formula, device: func(_, port string) string {
-		return `driver = "serial"
-protocol = "modbus-tcp"
-port = "tcp://127.0.0.1:` + port + `"
-address = 17
+		return register("modbus-tcp", "tcp://127.0.0.1:"+port)
+	}},
+	{name: "lewis", simulator: "lewis", unit: "mm", objective: formula, device: func(_, port string) string { return motor("tcp://127.0.0.1:" + port) }},
+	{name: "lewis on a cable", simulator: "lewis", link: cable, unit: "mm", objective: formula, device: func(_, port string) string { return motor(port) }},
+	{name: "pymodbus on a cable", simulator: "modbus_rtu", link: cable, unit: "1", objective: formula, device: func(_, port string) string { return register("modbus", port) }},
+	{name: "ha-mqtt-discoverable", simulator: "discoverable", link: withBroker, unit: "1", objective: computed, device: func(_, port string) string {
+		return `driver = "mqtt"
+broker = "tcp://127.0.0.1:` + port + `"
+[device.channel.energy]
+unit = "mJ"
+read = { topic = "hmd/sensor/energy/state" }
 [device.channel.knob]
-scale = 0.01
 min = 0.0
 max = 8.0
 safe = 0.0
-read = { register = { function = 3, address = 10, type = "uint16" } }
-write = { register = { function = 16, address = 10, type = "uint16" }, idempotent = true }
+read = { topic = "hmd/sensor/knob_is/state" }
+write = { topic = "hmd/number/knob/command", template = "%.3f" }
 `
 	}},
-	{name: "lewis", simulator: "lewis", unit: "mm", objective: formula, device: func(_, port string) string {
-		return `driver = "serial"
-port = "tcp://127.0.0.1:` + port + `"
+}
+
+// motor is lewis' motor on a line.
+func motor(port string) string {
+	return `driver = "serial"
+port = "` + port + `"
 terminator = "\r\n"
 spoil = ""
 identify = { out = "S?", match = "^(idle|moving)$" }
@@ -142,7 +158,22 @@ safe = 0.0
 read = { out = "P?", in = "%f" }
 write = { out = "T=%.3f", ack = "^T=", idempotent = true }
 `
-	}},
+}
+
+// register is the knob in a register of pymodbus' server.
+func register(protocol, port string) string {
+	return `driver = "serial"
+protocol = "` + protocol + `"
+port = "` + port + `"
+address = 17
+[device.channel.knob]
+scale = 0.01
+min = 0.0
+max = 8.0
+safe = 0.0
+read = { register = { function = 3, address = 10, type = "uint16" } }
+write = { register = { function = 16, address = 10, type = "uint16" }, idempotent = true }
+`
 }
 
 // file is a whole configuration for an instrument.
@@ -237,23 +268,88 @@ func TestTunedToTheirBest(t *testing.T) {
 	python := python(t)
 	for _, i := range instruments {
 		t.Run(i.name, func(t *testing.T) {
-			port := trial.FreePort(t)
+			at := trial.FreePort(t)
+			if i.link == withBroker {
+				u, err := url.Parse(broker.Start(t).URL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at = u.Port()
+			}
 			var env []string
 			if i.env != nil {
-				env = i.env(port)
+				env = i.env(at)
 			}
 			if i.simulator != "" {
-				start(t, python, i.simulator, port, env)
+				start(t, python, i.simulator, at, env)
 			}
-			tune(t, i.file(python, port), env)
+			if i.link == cable {
+				at = plug(t, "127.0.0.1:"+at)
+			}
+			tune(t, "setting", i.file(python, at), env)
 		})
 	}
 }
 
-// tune runs a file and checks where it ends.
-func tune(t *testing.T, file string, env []string) {
+// plug makes a pseudo-terminal that is the cable to an instrument at an address, and gives its path.
+func plug(t *testing.T, address string) string {
 	t.Helper()
-	dir := t.TempDir()
+	pty, err := port.OpenPTY()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "cable")
+	if err := pty.Link(path); err != nil {
+		t.Fatal(err)
+	}
+	var far net.Conn
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		if far, err = net.Dial("tcp", address); err == nil {
+			break
+		}
+		if time.Since(began) > patience {
+			t.Fatal(err)
+		}
+	}
+	var both sync.WaitGroup
+	both.Go(func() {
+		buf := make([]byte, 512)
+		for {
+			n, _, err := pty.Read(t.Context(), buf)
+			if err != nil {
+				return
+			}
+			if _, err := far.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+	})
+	both.Go(func() {
+		buf := make([]byte, 512)
+		for {
+			n, err := far.Read(buf)
+			if err != nil || pty.Say(buf[:n]) != nil {
+				return
+			}
+		}
+	})
+	t.Cleanup(func() {
+		far.Close()
+		pty.Close()
+		both.Wait()
+	})
+	return path
+}
+
+// tune runs a file and checks where a variable ends.
+func tune(t *testing.T, variable, file string, env []string) {
+	t.Helper()
+	tuneIn(t, t.TempDir(), variable, file, env)
+}
+
+// tuneIn is tune in a folder.
+func tuneIn(t *testing.T, dir, variable, file string, env []string) {
+	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "foreign.toml"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +363,7 @@ func tune(t *testing.T, file string, env []string) {
 		if command[0] != "run" {
 			continue
 		}
-		found := regexp.MustCompile(`(?m)^\s+setting\s+(\S+)`).FindSubmatch(out)
+		found := regexp.MustCompile(`(?m)^\s+` + variable + `\s+(\S+)`).FindSubmatch(out)
 		if found == nil {
 			t.Fatalf("no recommended setting:\n%s", out)
 		}
@@ -277,6 +373,21 @@ func tune(t *testing.T, file string, env []string) {
 		}
 		t.Logf("tuned to %v; the best is at %v", at, best)
 	}
+}
+
+// The example of a supply is tuned as it stands, in a copy of its folder; a new user has no more than that.
+func TestSupplyExample(t *testing.T) {
+	python, dir := python(t), t.TempDir()
+	file := trial.ReadFile(t, example("pyvisa", "supply.toml"))
+	if n := strings.Count(file, "\n"); n > 20 {
+		t.Errorf("it has %d lines, more than 20", n)
+	}
+	for _, name := range []string{filepath.Join("pyvisa", "visa.py"), filepath.Join("pyvisa", "supply.yaml"), "tuner_exec.py"} {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte(trial.ReadFile(t, example(name))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tuneIn(t, dir, "voltage", strings.Replace(file, `"python3"`, strconv.Quote(python), 1), nil)
 }
 
 // The OPC UA driver over an encrypted connection, signed and with a user's name, to a server by others.
@@ -292,7 +403,7 @@ func TestEncryptedOPCUA(t *testing.T) {
 		i := instruments[0]
 		keys := fmt.Sprintf("security = \"Basic256Sha256\"\nmode = %q\nserver_cert_file = %q\ncert_file = %q\nkey_file = %q\nusername = \"anna\"\npassword_file = %q\npoll = ",
 			mode, server+".der", me+".der", me+".key", filepath.Join(dir, "password"))
-		tune(t, strings.Replace(i.file(python, port), "poll = ", keys, 1), nil)
+		tune(t, "setting", strings.Replace(i.file(python, port), "poll = ", keys, 1), nil)
 	}
 }
 

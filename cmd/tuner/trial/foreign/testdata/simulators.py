@@ -102,6 +102,39 @@ def modbus(port, keys):
     StartTcpServer(SimDevice(id=17, simdata=[SimData(10, values=100, datatype=DataType.UINT16)]), address=("127.0.0.1", port))
 
 
+def modbus_rtu(port, keys):
+    """The same with the frames of a serial line: RTU."""
+    from pymodbus import FramerType
+    from pymodbus.server import StartTcpServer
+    from pymodbus.simulator import DataType, SimData, SimDevice
+
+    ready()
+    StartTcpServer(SimDevice(id=17, simdata=[SimData(10, values=100, datatype=DataType.UINT16)]), address=("127.0.0.1", port), framer=FramerType.RTU)
+
+
+def discoverable(port, keys):
+    """A number and two sensors of ha-mqtt-discoverable, as Home Assistant finds them at a broker; port is the broker's."""
+    from ha_mqtt_discoverable import Settings
+    from ha_mqtt_discoverable.sensors import Number, NumberInfo, Sensor, SensorInfo
+
+    broker = Settings.MQTT(host="127.0.0.1", port=port)
+    energy = Sensor(Settings(mqtt=broker, entity=SensorInfo(name="energy", unit_of_measurement="mJ")))
+    knob_is = Sensor(Settings(mqtt=broker, entity=SensorInfo(name="knob_is")))
+    state = {"knob": 1.0}
+
+    def told(client, user_data, message):
+        state["knob"] = float(message.payload.decode())
+        knob.set_value(state["knob"])
+
+    knob = Number(Settings(mqtt=broker, entity=NumberInfo(name="knob", min=0, max=8, step=0.001, mode="box")), told)
+    knob.set_value(1.0)  # it says a value once; the sensors repeat themselves
+    ready()
+    while True:
+        knob_is.set_state(state["knob"])
+        energy.set_state(reading(state["knob"]))
+        time.sleep(0.2)
+
+
 def modbus_rows(keys):
     """The rows of a test: [address, type, word order, value]."""
     return json.loads(keys["rows"])
