@@ -67,7 +67,7 @@ func awaitText(t *testing.T, b *webtest.Tab, words ...string) {
 	text := ""
 	for range 600 {
 		text = webtest.Ask[string](t, b, `document.body.innerText`)
-		all := true
+		all := webtest.Ask[bool](t, b, `!document.querySelector("[aria-busy]")`)
 		for _, w := range words {
 			all = all && strings.Contains(text, w)
 		}
@@ -83,7 +83,15 @@ func awaitText(t *testing.T, b *webtest.Tab, words ...string) {
 // told, when a command is refused at length, and when the state has a long name.
 func messagesMoveNothing(t *testing.T, b *webtest.Tab, s *scripted, now control.Status) {
 	t.Helper()
-	before := b.Controls(t)
+	before := ""
+	for range 100 { // until what is in sight is drawn
+		now := b.Controls(t)
+		if now == before {
+			break
+		}
+		before = now
+		time.Sleep(200 * time.Millisecond)
+	}
 	stays := func(when string) {
 		t.Helper()
 		if after := b.Controls(t); after != before {

@@ -123,7 +123,7 @@ func (g stage) picture() *control.Picture {
 }
 
 // show is the run after its steps, and the status of a tuner that runs it.
-func (g stage) show(t *testing.T, change ...func(*plan.Options)) (*Document, control.Status) {
+func (g stage) show(t testing.TB, change ...func(*plan.Options)) (*Document, control.Status) {
 	t.Helper()
 	run, o := g.run()
 	for _, c := range change {

@@ -8,9 +8,38 @@ class Page {
     this.live = live;
     this.charts = new Map();
     this.parts = {};
-    const redraw = () => this.charts.forEach((c) => c.draw());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-    matchMedia("print").addEventListener("change", redraw); // paper is light
+    this.jobs = new Map();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.charts.forEach((c) => c.draw()));
+    const all = () => this.charts.forEach((c) => c.draw(true));
+    matchMedia("print").addEventListener("change", all); // paper is light, and has no part that is out of sight
+    addEventListener("beforeprint", () => {
+      while (this.jobs.size) this.work();
+      all();
+    });
+  }
+
+  // later does a job after what is being done now, a few in a task, so that the page answers in
+  // between; a newer job of the same name takes its place.
+  later(name, job) {
+    if (!this.jobs.size) {
+      setTimeout(() => this.go());
+      this.parts.main.setAttribute("aria-busy", "true");
+    }
+    this.jobs.set(name, job);
+  }
+
+  go() {
+    const begun = performance.now();
+    while (this.jobs.size && performance.now() - begun < 8) this.work();
+    if (this.jobs.size) setTimeout(() => this.go());
+  }
+
+  // work does the oldest job.
+  work() {
+    const [[name, job]] = this.jobs;
+    job();
+    if (this.jobs.get(name) === job) this.jobs.delete(name);
+    if (!this.jobs.size) this.parts.main.removeAttribute("aria-busy");
   }
 
   // show draws everything; charts that are there already are given new data.
@@ -25,20 +54,16 @@ class Page {
     if (!this.live) p.state.title = p.state.textContent = d.run.finished ? "ended: " + endWords(d, d.run.reason) : "not finished";
     this.replace("headline", headlineSection(d));
     this.root.classList.toggle("drawn", Boolean(d.figures && d.figures.length));
-    this.replace("health", healthSection(d));
-    this.replace("best", bestSection(d));
-    this.replace("sets", setsSection(d));
-    this.replace("pictures", picturesSection(d));
-    this.replace("safety", safetySection(d));
-    this.replace("why", whySection(d));
-    this.replace("events", eventsSection(d));
-    this.replace("about", aboutSection(d, this));
-    this.draw(p.objective, [objectiveSpec(d)]);
-    const slices = d.picture ? d.picture.slices.map((s) => sliceSpec(d, s)) : [];
-    this.draw(p.slices, slices);
-    this.draw(p.knobs, d.steps.length ? d.run.variables.map((_, i) => knobSpec(d, i)) : []);
+    const charts = (name, box, specs) => this.later(name, () => this.draw(box, specs));
+    charts("objective", p.objective, [["Objective: " + d.run.objective, () => objectiveSpec(d), true]]);
+    const sections = { best: bestSection, health: healthSection, sets: setsSection, pictures: picturesSection, why: whySection, safety: safetySection, events: eventsSection, about: aboutSection };
+    for (const [name, section] of Object.entries(sections)) this.later(name, () => this.replace(name, section(d, this)));
+    const slices = d.picture ? d.picture.slices : [];
+    charts("slices", p.slices, slices.map((s) => ["Model along " + d.run.variables[s.variable].name, () => sliceSpec(d, s)]));
+    charts("knobs", p.knobs, d.steps.length ? d.run.variables.map((v, i) => ["Variable: " + v.name, () => knobSpec(d, i)]) : []);
     p.noSlices.hidden = slices.length > 0;
     p.noKnobs.hidden = d.steps.length > 0;
+    if (!this.live) while (this.jobs.size) this.work();
   }
 
   build(d) {
@@ -67,24 +92,24 @@ class Page {
     renew(this.parts[name], fresh);
   }
 
-  // draw sees that a box has these charts, in order.
+  // draw sees that a box has these charts, in order, each as [title, what makes its description,
+  // whether it is wide]; each is described and drawn in a task of its own.
   draw(box, specs) {
     const seen = new Set();
-    for (const spec of specs) {
-      seen.add(spec.title);
-      const chart = this.charts.get(spec.title);
-      if (chart) {
-        chart.update(spec);
-      } else {
-        const c = new Chart(spec);
-        this.charts.set(spec.title, c);
-        c.box = box;
-        box.append(c.element);
+    for (const [title, make, wide] of specs) {
+      seen.add(title);
+      let chart = this.charts.get(title);
+      if (!chart) {
+        chart = new Chart(title, wide);
+        this.charts.set(title, chart);
+        chart.box = box;
+        box.append(chart.element);
       }
+      this.later(title, () => chart.update(make));
     }
     for (const [title, c] of this.charts) {
       if (c.box === box && !seen.has(title)) {
-        c.observer.disconnect();
+        c.leave();
         c.element.remove();
         this.charts.delete(title);
       }

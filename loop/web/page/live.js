@@ -156,10 +156,8 @@ class Live {
     this.page.replace("alarms", h("div", { class: "messages " + (told.length ? (alarm ? "bad" : "watch") : "quiet"), role: "region", "aria-label": "Messages", tabindex: "0" },
       told.length ? told.map(notice) : h("p", null, "✓ Nothing needs you.")));
     this.page.replace("headline", headlineSection(this.document));
-    this.page.replace("status", statusSection(s));
-    this.page.replace("best", bestSection(this.document));
-    this.page.replace("health", healthSection(this.document));
-    this.page.replace("safety", safetySection(this.document));
+    const d = this.document, sections = { status: () => statusSection(s), best: () => bestSection(d), health: () => healthSection(d), safety: () => safetySection(d) };
+    for (const [name, section] of Object.entries(sections)) this.page.later(name, () => this.page.replace(name, section()));
   }
 
   buttons() {

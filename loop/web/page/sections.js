@@ -157,10 +157,22 @@ function savedWords(d, total) {
   return spent + `. Setting ${every} in each of them would not have cost more by the sets' prices: nothing saved.`;
 }
 
+// margins are the nearest that any setting of each variable came to its hard bounds, by the
+// document; they are looked for again when there are more steps.
+const marginsSeen = new WeakMap();
+function margins(d) {
+  let seen = marginsSeen.get(d);
+  if (!seen || seen.total !== d.total) {
+    seen = { total: d.total, all: d.run.variables.map((v, i) => d.steps.reduce((low, s) => (known(s.applied[i]) ? Math.min(low, s.applied[i] - v.hard_low, v.hard_high - s.applied[i]) : low), Infinity)) };
+    marginsSeen.set(d, seen);
+  }
+  return seen.all;
+}
+
 function safetySection(d) {
+  const nearest = margins(d);
   const rows = d.run.variables.map((v, i) => [v, i]).filter(([v]) => known(v.hard_low)).map(([v, i]) => {
-    const written = d.steps.map((s) => s.applied[i]).filter(known), width = v.hard_high - v.hard_low;
-    const margin = written.length ? Math.min(...written.map((x) => Math.min(x - v.hard_low, v.hard_high - x))) : null;
+    const width = v.hard_high - v.hard_low, margin = nearest[i];
     const now = d.status && d.status.variables[i] ? d.status.variables[i].readback : null;
     return [v.name, `${num(v.hard_low)} to ${quantity(v.hard_high, v.unit)}`, known(margin) ? `${quantity(margin, v.unit, 3)} (${Math.round((100 * margin) / width)} % of the bounds)` : "-",
       known(now) ? quantity(Math.min(now - v.hard_low, v.hard_high - now), v.unit, 3) : "-"].slice(0, d.status ? 4 : 3);

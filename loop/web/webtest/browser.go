@@ -74,7 +74,7 @@ func Main(m *testing.M) int {
 
 // Browser is Chromium, or nil where there is none: the one that all tests of the process share
 // under Main, else one of the test's own.
-func Browser(t *testing.T) context.Context {
+func Browser(t testing.TB) context.Context {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -238,6 +238,12 @@ const controls = `[...document.querySelectorAll("button, a, input, select, summa
 // Controls lists everything that can be pressed or typed into, with its place, a line each.
 func (b *Tab) Controls(t *testing.T) string { return Ask[string](t, b, controls) }
 
+// DrawAll has the page draw what is far from the window as well, as for paper.
+func (b *Tab) DrawAll(t *testing.T) {
+	t.Helper()
+	Ask[bool](t, b, `dispatchEvent(new Event("beforeprint"))`)
+}
+
 // Shoot keeps a screenshot of the whole page among the test's artefacts, where -artifacts
 // asks for them.
 func (b *Tab) Shoot(t *testing.T, name string) {
@@ -245,6 +251,7 @@ func (b *Tab) Shoot(t *testing.T, name string) {
 	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
 		return
 	}
+	b.DrawAll(t)
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		t.Fatal(err)

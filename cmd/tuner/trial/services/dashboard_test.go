@@ -88,7 +88,7 @@ func TestDashboard(t *testing.T) {
 			b := webtest.Open(t, chromium, run.link(t), s)
 			waitFor(t, b, running)
 			// The objective, four variables, a slice along each of them.
-			waitFor(t, b, `document.querySelectorAll("canvas").length === 9`)
+			waitFor(t, b, `dispatchEvent(new Event("beforeprint")) && document.querySelectorAll("canvas").length === 9`)
 			before := webtest.Ask[int](t, b, stepsShown)
 			waitFor(t, b, fmt.Sprintf("%s > %d", stepsShown, before))
 			b.Shoot(t, "dashboard-"+s.Name)
