@@ -83,6 +83,9 @@ func (s *svg) circle(at point, radius float64, ink pen) {
 	s.add(`<circle cx="%s" cy="%s" r="%s" %s/>`, short(at.x), short(at.y), short(radius), ink.svg())
 }
 
+// fitted is from how many letters on a text is given the width that the layout reckons with.
+const fitted = 8
+
 func (s *svg) text(at point, words string, t lettering) {
 	if words == "" {
 		return
@@ -93,6 +96,9 @@ func (s *svg) text(at point, words string, t lettering) {
 	}
 	if t.bold {
 		more += ` font-weight="bold"`
+	}
+	if !t.bold && len(words) >= fitted { // where the reader's font is wider, words still fit beside each other
+		more += ` textLength="` + short(widthOf(words, t.size)) + `" lengthAdjust="spacingAndGlyphs"`
 	}
 	if t.up {
 		more += fmt.Sprintf(` transform="rotate(-90 %s %s)"`, short(at.x), short(at.y))
