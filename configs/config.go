@@ -38,7 +38,7 @@ type Config struct {
 	Journal     Journal      `toml:"journal" doc:"the durable run log"`
 	Web         *Web         `toml:"web" doc:"the dashboard; absent: off"`
 	Notify      *Notify      `toml:"notify" doc:"who is notified when something happens to the run: a webhook, a command, or both; absent: nobody"`
-	Declared    []Declared   `toml:"declared" doc:"what a device said of a channel when the run began; tuner run writes it behind the file in the journal, nobody by hand"`
+	Declared    []Declared   `toml:"declared" doc:"what a device said of a channel when the run began; tuner run appends it to the file in the journal; do not write it by hand"`
 	Socket      *Socket      `toml:"socket" doc:"the Unix socket by which this computer's users command the run; absent: its own user and root alone"`
 
 	// File is the name of the file as given to Load or Parse.
@@ -192,7 +192,7 @@ type Policy struct {
 type Drift struct {
 	Timescale Numbers  `toml:"timescale" unit:"steps" bound:"> 0" doc:"steps after which what was measured tells a third as much (1/e); several compete by their evidence"`
 	Hold      *float64 `toml:"hold" unit:"fraction of the range" bound:"> 0, <= 1" doc:"largest distance of a proposal from the best setting, once the initial search is over; absent: the whole range"`
-	Detect    bool     `toml:"detect" doc:"watch for jumps: forget what was learnt before one, and search anew"`
+	Detect    bool     `toml:"detect" doc:"watch for jumps: forget what was learnt before one, and search again"`
 }
 
 // Initial is the design that a run starts with.
@@ -293,7 +293,7 @@ type Web struct {
 	Token
 	CertFile      string `toml:"cert_file" doc:"the server's TLS certificate (PEM); beyond this computer TLS is required"`
 	KeyFile       string `toml:"key_file" doc:"the private key (PEM) of cert_file"`
-	AllowInsecure bool   `toml:"allow_insecure" doc:"serve beyond this computer without TLS: whoever listens on the network reads the token"`
+	AllowInsecure bool   `toml:"allow_insecure" doc:"serve beyond this computer without TLS: anyone who listens on the network can read the token"`
 }
 
 // Token names where a token is kept; at most one of its keys is set. The token itself

@@ -153,7 +153,7 @@ func (k *doubter) conditions() {
 			sensor, _ := k.cfg.Sensor(c.Sensor)
 			if j := slices.IndexFunc(k.cfg.Sensors, func(other Sensor) bool { return other.Name == c.Sensor }); section == "safety.interlock" {
 				if sensor.MaxAge > 10*time.Minute {
-					k.bad(schema.Item("sensor", j)+".max_age", schema.FormatDuration(sensor.MaxAge)+" is longer than ten minutes: so long a cut wire of an interlock is not noticed", "")
+					k.bad(schema.Item("sensor", j)+".max_age", schema.FormatDuration(sensor.MaxAge)+" is longer than ten minutes: for that long a cut wire of an interlock goes unnoticed", "")
 				}
 			}
 			if c.Range.Lo == sensor.Range.Hi || c.Range.Hi == sensor.Range.Lo {

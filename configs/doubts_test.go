@@ -17,7 +17,7 @@ var doubtful = []struct{ old, new, at, want string }{
 	{`lease = "3s"`, `lease = "1000h"`, "lease =", "that long a device goes on alone when this computer dies"},
 	{`dwell = "1s"`, `dwell = "100h"`, "dwell =", "longer than a day between two changes"},
 	{`start = 2.0`, "start = 2.0\non_release = \"park\"", "safe =", "0.5 is where gap is parked, outside the range [1, 5]"},
-	{"range = [0.0, 1.0]\nmax_age = \"1s\"", "range = [0.0, 1.0]\nmax_age = \"1h\"", "max_age =+2", "so long a cut wire of an interlock is not noticed"},
+	{"range = [0.0, 1.0]\nmax_age = \"1s\"", "range = [0.0, 1.0]\nmax_age = \"1h\"", "max_age =+2", "for that long a cut wire of an interlock goes unnoticed"},
 	{`hold_max = "30s"`, `hold_max = "100h"`, "hold_max =", "longer than a day"},
 	{`comms_timeout = "30s"`, `comms_timeout = "100h"`, "comms_timeout =", "longer than an hour"},
 	{`on_stale = "hold"`, "on_stale = \"hold\"\nretry_window = \"1h\"", "retry_window =", "an outage of that length is not held"},

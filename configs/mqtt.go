@@ -12,7 +12,7 @@ import (
 // the package that connects.
 type MQTT struct {
 	Commands      bool   `toml:"commands" doc:"whether commands are accepted over MQTT; without it only status is published"`
-	KeysFile      string `toml:"command_keys_file" doc:"file of keys, one NAME HEX a line: commands must then be signed with one of them; absent: whoever the broker lets publish may command"`
+	KeysFile      string `toml:"command_keys_file" doc:"file of keys, one NAME HEX a line: commands must then be signed with one of them; absent: everyone who may publish at the broker may command"`
 	AllowInsecure bool   `toml:"allow_insecure" doc:"true: a broker on another computer may be used without encryption or without a login; the status tells"`
 	Discovery     string `toml:"discovery" doc:"topic prefix of Home Assistant's discovery, as in homeassistant; absent: off"`
 	// Not longer: who looks wants to know within half a minute whether the tuner is there.

@@ -155,7 +155,7 @@ func (l *changes) tellKept(from int) {
 		return
 	}
 	s.record("event", func(j *journal.Journal) error {
-		return j.Log(journal.Event{Level: "info", Kind: journal.EventNarrowed, Message: "the limits and ranges of now", Facts: facts, Step: from, At: at})
+		return j.Log(journal.Event{Level: "info", Kind: journal.EventNarrowed, Message: "the present limits and ranges", Facts: facts, Step: from, At: at})
 	}, nil)
 }
 

@@ -79,7 +79,7 @@ func (l *stepper) rebuilt(a advisor.Rebuilt) {
 	}
 	l.enter(choosing) // the time that it took is none of the decision's
 	if err != nil {
-		if l.failed(fmt.Errorf("make the policy anew: %w", err)) {
+		if l.failed(fmt.Errorf("rebuild the policy: %w", err)) {
 			l.rebuild()
 			return
 		}

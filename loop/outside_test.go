@@ -55,7 +55,7 @@ func TestStartOutsideTheHardLimits(t *testing.T) {
 		tr.policy.proposals = proposeAll(3)
 		_, err := tr.run(t, context.Background())
 		if c.refused {
-			words := fmt.Sprintf("refused to start, nothing was driven: override of a (nobody has sent it there; it stands at %g V, outside its hard limits -1 to 11 V: the first setpoint would be %g V at once",
+			words := fmt.Sprintf("refused to start, nothing was driven: override of a (tuner did not send it there; it stands at %g V, outside its hard limits -1 to 11 V: the first setpoint would be %g V at once",
 				c.at, min(max(c.at, -1), 11))
 			if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), words) || len(tr.rig.calls("write")) > 0 {
 				t.Errorf("at %g: %v, %d writes; want %q", c.at, err, len(tr.rig.calls("write")), words)

@@ -28,7 +28,7 @@ type Limits struct {
 	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 24h: is longer than a day: for so long everything stays where it is although something is wrong" reload:"smaller" doc:"longest hold before the fallback: what a held instrument may bear"`
 	// Comms is the silence of a link that counts as its loss; 0: not watched. By default as
 	// long as a hold: losing a link and losing a sensor look the same from here.
-	Comms time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" ticks:"3: every late answer would be a lost link" doubt:"> 1h: is longer than an hour: so long a device may be silent before anything is held" reload:"smaller" doc:"silence of a link that counts as its loss"`
+	Comms time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" ticks:"3: every late answer would be a lost link" doubt:"> 1h: is longer than an hour: for that long a device may be silent before the run is held" reload:"smaller" doc:"silence of a link that counts as its loss"`
 	// StaleFalls says that a stale sensor leads to the fallback at once.
 	StaleFalls bool
 	// DurableWait is the longest that a trip's output waits for its latch to be

@@ -30,7 +30,7 @@ func (x *examiner) conversation(moving bool) bool {
 	}
 	c := d.child
 	x.passed("hello", "%d channels, %v after the start", len(channels), time.Since(start).Round(time.Millisecond))
-	x.passed("unknown operation", "refused with %q, and a key that nobody knows did no harm", CodeUnknownOp)
+	x.passed("unknown operation", "refused with %q, and an unknown key did no harm", CodeUnknownOp)
 	whole := x.readings(d, channels) &&
 		x.refusals(d, c, channels) &&
 		x.safeTwice(d, channels) &&

@@ -67,7 +67,7 @@ func (d *Device) ready(ctx context.Context) error {
 // without a sign. What is still on its way over the old one ends with it, so that no late answer
 // is taken for another.
 func (d *Device) anew(ctx context.Context, why error) error {
-	d.env.Log.Info("the connection is made anew", slog.Any("error", why))
+	d.env.Log.Info("the connection is opened again", slog.Any("error", why))
 	if err := d.drop(); err != nil {
 		d.env.Log.Warn("the connection did not end well", slog.Any("error", err))
 	}

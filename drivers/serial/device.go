@@ -324,7 +324,7 @@ func (d *Device) judge(ctx context.Context, err error) error {
 
 // lose gives the connection up because of err.
 func (d *Device) lose(err error) error {
-	d.env.Log.Warn("the connection is lost; it will be made anew", slog.Any("error", err))
+	d.env.Log.Warn("the connection is lost; it will be opened again", slog.Any("error", err))
 	if closeErr := d.drop(); closeErr != nil {
 		d.env.Log.Error("the port could not be closed", slog.Any("error", closeErr))
 	}

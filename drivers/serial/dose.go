@@ -62,7 +62,7 @@ func (d *Device) dose(ctx context.Context, c *protocol.Channel, amount float64) 
 	values, err := d.ask(ctx, []*protocol.Channel{c})
 	given, told := values[c.Name]
 	if err != nil {
-		d.env.Log.Warn("how much was given is not told; what was asked for stands in", slog.String("channel", c.Name), slog.Any("error", err))
+		d.env.Log.Warn("the device did not say how much was given; the requested amount is taken", slog.String("channel", c.Name), slog.Any("error", err))
 	}
 	return protocol.Outcome{Readback: given, Told: told}, nil
 }

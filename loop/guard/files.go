@@ -48,7 +48,7 @@ func (f *controlFiles) saw(s seen) (events []any) {
 		}
 		return events
 	case s.found != "":
-		events = append(events, Said{"warn", journal.EventDisk, "the control state " + s.found + ": it was written anew, nothing is missing"})
+		events = append(events, Said{"warn", journal.EventDisk, "the control state " + s.found + ": it was written again, nothing is missing"})
 	}
 	if before != "" {
 		events = append(events, Said{"info", journal.EventDisk, "the control state can be kept again"})

@@ -204,7 +204,7 @@ func (w *explainer) overrideWords(i int) string {
 		words = "; it" + outside
 	}
 	if !isFinite(w.readings.Written(i)) {
-		return " (nobody has sent it there" + words + `; bring it inside by hand or by tuner make-safe --all, or allow that with boot = "safe")`
+		return " (tuner did not send it there" + words + `; bring it inside by hand or by tuner make-safe --all, or allow that with boot = "safe")`
 	}
 	v := &w.plan.Variables[i]
 	return fmt.Sprintf(" (moved from outside: it was sent to %s, and %s%s)", plan.InUnit(w.readings.Written(i), v.Unit),

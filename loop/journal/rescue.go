@@ -228,7 +228,7 @@ func (j *Journal) rescue(l loss) error {
 	if err != nil {
 		hint := "see that the folder can be written and has room: it is tried again"
 		if l == mangled {
-			hint = "what was in the file is lost where SQLite no longer has it; end the run, keep what stands there with its -wal, and begin anew with --new"
+			hint = "what was in the file is lost where SQLite no longer has it; end the run, keep what stands there with its -wal, and begin again with --new"
 		}
 		return &disk.Error{Err: ErrMoved, Path: j.path, Detail: lost.Detail + "; it cannot be copied: " + err.Error(), Hint: hint, Cause: err}
 	}

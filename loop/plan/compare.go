@@ -194,7 +194,7 @@ func (o *Options) ComparisonOf(c journal.Comparison, found *policy.Recommendatio
 		// The range was narrowed since: nobody drives it there any more, and another
 		// setting would not be the start.
 		if r := ranges(i); c.Start[i] < r[0] || c.Start[i] > r[1] {
-			return c, fmt.Sprintf("the run started at %s = %.6g, outside the range [%.6g, %.6g] of now", v.Name, c.Start[i], r[0], r[1])
+			return c, fmt.Sprintf("the run started at %s = %.6g, outside the present range [%.6g, %.6g]", v.Name, c.Start[i], r[0], r[1])
 		}
 		same = same && c.Start[i] == c.Recommended[i]
 	}

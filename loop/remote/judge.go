@@ -131,7 +131,7 @@ func (r *Remote) check(m Message, now time.Time) (incoming, *refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if in.who != "" && !r.cache.fresh(in.Key, in.Session, in.Seq) {
-		return in, refuse(CodeReplay, "seq %d of key %q is not above the last one: a command is signed anew each time", in.Seq, in.Key)
+		return in, refuse(CodeReplay, "seq %d of key %q is not above the last one: sign each command again", in.Seq, in.Key)
 	}
 	return in, nil
 }

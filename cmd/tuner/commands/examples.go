@@ -25,7 +25,7 @@ var examples = map[string][]example{
 		{"config --sample laser > laser.toml", "a file to start from"},
 		{"simulate laser.toml", "run it on a simulated instrument"},
 		{"run my.toml", "tune the instrument"},
-		{"report pulse-energy.simulate.db", "what came of it, as one HTML file"},
+		{"report pulse-energy.simulate.db", "the result, as one HTML file"},
 	},
 	"simulate": {
 		{"simulate laser.toml", "the journal is NAME.simulate.db"},
@@ -36,7 +36,7 @@ var examples = map[string][]example{
 	"run": {
 		{"run --shadow my.toml", "dry run: measure and propose, write nothing"},
 		{"run my.toml", "begin, or go on where the journal ends"},
-		{"run my.toml --new", "keep the old journal aside, begin anew"},
+		{"run my.toml --new", "keep the old journal aside, begin again"},
 		{"run my.toml --try settings.csv", "measure settings of your own first"},
 	},
 	"check": {

@@ -38,7 +38,7 @@ stands in the report.
 Of two journals or more it compares the runs: the best so far over steps and over cost on shared
 axes, what each recommends, what it cost, what re-measuring has shown, and every key of the
 configurations that differs. They must have one unit and one sense of the objective; what else
-makes them hard to compare is said.`,
+makes them hard to compare is listed.`,
 		Args:              journals,
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

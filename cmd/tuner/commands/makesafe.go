@@ -34,7 +34,7 @@ What it says has been read back from the instrument, within the tolerance of the
 readback; a value that does not come is written again every second.
 
 Where the file is broken or gone, the copy is used that the last run of it has left
-beside its control state; that is told, and what is wrong with the file as well. Where the
+beside its control state; it says so, and what is wrong with the file as well. Where the
 file leaves its safe values to a device and there is no such copy, the device is asked what it is
 first, which takes up to five seconds more.
 

@@ -23,10 +23,10 @@ func newReplayCommand(e *host.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "replay JOURNAL",
-		Short: "Derive every decision and every safety verdict of a run anew",
+		Short: "Derive every decision and every safety verdict of a run again",
 		Long: `Derive every decision of a run again, from the configuration and the observations that
 its journal holds, and compare each with the recorded one to the last bit: control set,
-setting, what the bounds made of it, work units. The first difference is told, and is
+setting, what the bounds made of it, work units. The first difference is printed, and is
 exit code 1. Where the file was changed between two sessions of the run, each is derived
 by its own.
 

@@ -141,7 +141,7 @@ func refuseLongBypass(w *setup.Setup, now time.Time) error {
 	for i, b := range w.Config.Safety.Bypasses {
 		if left := b.Until.Sub(now); left > plan.BypassMax {
 			problems = append(problems, w.Config.Problem(fmt.Sprintf("safety.bypass.%d.until", i+1),
-				fmt.Sprintf("%s is %s away, a bypass lasts %s at most: every restart would begin it anew", b.Until.Format(time.RFC3339), show.Duration(left.Round(time.Minute)), show.Duration(plan.BypassMax)),
+				fmt.Sprintf("%s is %s away, a bypass lasts %s at most: every restart would begin it again", b.Until.Format(time.RFC3339), show.Duration(left.Round(time.Minute)), show.Duration(plan.BypassMax)),
 				"write an end within that time, when the work begins"))
 		}
 	}

@@ -42,7 +42,7 @@ func mqttWords(w *setup.Setup) string {
 	case m.KeysFile != "":
 		words = append(words, "signed commands are taken")
 	case m.Commands:
-		words = append(words, "commands are taken from whoever the broker lets publish them")
+		words = append(words, "commands are accepted from everyone who may publish at the broker")
 	default:
 		words = append(words, "no commands")
 	}

@@ -113,7 +113,7 @@ func (d *Collector) story() {
 			d.problem("actions", err)
 			break
 		}
-		state := "nobody knows"
+		state := "unknown"
 		if n := len(a.Resolutions); n > 0 {
 			state = string(a.Resolutions[n-1].State)
 		}

@@ -67,12 +67,12 @@ func recallDoses(e *host.Env, r Request, s *controlstate.State) error {
 		return nil
 	}
 	if r.Anew {
-		fmt.Fprintf(e.Stderr, "tuner: warning: dose budgets begin anew: %v\n", err)
+		fmt.Fprintf(e.Stderr, "tuner: warning: dose budgets begin again: %v\n", err)
 		s.Doses = nil
 		return nil
 	}
 	return fault.WithHint(fmt.Errorf("%w: what was dosed is not known, and cannot be taken from the journal: %w", guard.ErrLatched, err),
-		"look at the instrument and wait for a day; then tuner reset --doses-anew begins the budgets anew")
+		"look at the instrument and wait for a day; then tuner reset --doses-anew begins the budgets again")
 }
 
 // fromJournal books every dose of a journal.

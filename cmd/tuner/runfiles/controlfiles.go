@@ -31,7 +31,7 @@ func LostControl(c *controlstate.File, journalPath string, doses bool) (err erro
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	lost := func(what string) error {
-		return fmt.Errorf("%w: there is no %s-a and no %s-b, but the journal %s tells of %s",
+		return fmt.Errorf("%w: there is no %s-a and no %s-b, but the journal %s records %s",
 			controlstate.ErrLost, ControlPath(journalPath), ControlPath(journalPath), journalPath, what)
 	}
 	for e, err := range r.Events() {

@@ -86,7 +86,7 @@ func refuseLostJournal(path string) error {
 		return nil
 	}
 	return &disk.Error{Err: fs.ErrNotExist, Path: path,
-		Detail: fmt.Sprintf("but the control state %s is there, and tells of %s", control, tells),
+		Detail: fmt.Sprintf("but the control state %s is there, and records %s", control, tells),
 		Hint:   "put the journal back with its -wal, or begin a new run with --new; what is latched and dosed stays so"}
 }
 

@@ -99,9 +99,9 @@ func (m *amender) ranges(narrow bool) error {
 		case to == from:
 			return fmt.Errorf("the range of %s is %s already", name, rangeText(from, c.Unit))
 		case narrow && (to.Lo < from.Lo || to.Hi > from.Hi):
-			return fmt.Errorf("%s is not inside its range of now, %s: widen is the command that widens it", text, rangeText(from, c.Unit))
+			return fmt.Errorf("%s is not inside its present range, %s: use widen", text, rangeText(from, c.Unit))
 		case !narrow && (to.Lo > from.Lo || to.Hi < from.Hi):
-			return fmt.Errorf("%s does not hold all of its range of now, %s: narrow is the command that narrows it", text, rangeText(from, c.Unit))
+			return fmt.Errorf("%s does not contain its present range, %s: use narrow", text, rangeText(from, c.Unit))
 		case !narrow && v.Actuated && (to.Lo < v.Limits.Low || to.Hi > v.Limits.High):
 			return fmt.Errorf("%s reaches outside its hard limits, %s, which no command changes", text, rangeText(configs.Range{Lo: v.Limits.Low, Hi: v.Limits.High}, c.Unit))
 		}

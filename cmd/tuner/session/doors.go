@@ -95,7 +95,7 @@ func (s *session) pageOptions(d *doors, log *slog.Logger) (o web.ServerOptions, 
 		return o, s.Setup.Refuse("web", "the token cannot be had: "+err.Error(), "a token of 32 random characters is enough, such as: openssl rand -hex 16")
 	}
 	if n := len(token); c.Token.Given() && n < tokenMin {
-		return o, s.Setup.Refuse("web", fmt.Sprintf("the token has %d characters, and must have at least %d: whoever guesses it can stop the run", n, tokenMin), "such as: openssl rand -hex 16")
+		return o, s.Setup.Refuse("web", fmt.Sprintf("the token has %d characters, and must have at least %d: anyone who guesses it can stop the run", n, tokenMin), "such as: openssl rand -hex 16")
 	}
 	if !c.Token.Given() {
 		if d.link, err = newPageLink(linkPath(s.Path), s.Env.Random); err != nil {

@@ -33,7 +33,7 @@ func (x waits) safeWaits() (problems []configs.Problem) {
 		for _, r := range d.Requests {
 			if r.Most > most {
 				problems = append(problems, d.requestProblem(r,
-					fmt.Sprintf("%s is longer than safe_wait of [safety] (%s): nothing overtakes a request that is under way, and a safe value would wait for it so long", show.Duration(r.Most), show.Duration(most)),
+					fmt.Sprintf("%s is longer than safe_wait of [safety] (%s): nothing overtakes a request that is under way, and a safe value would have to wait for it", show.Duration(r.Most), show.Duration(most)),
 					fmt.Sprintf("shorten it, put what is slow on a device of its own, or write safe_wait = %q if the instrument tolerates that", show.Duration(r.Most))))
 			}
 		}
@@ -118,7 +118,7 @@ func (x waits) lastDoubts() (out []configs.Problem) {
 		d := &x.devices[i]
 		if last := d.LastSafeWait(x.cfg); last > most && d.SafeWait() <= most {
 			out = append(out, x.cfg.Problem("device."+d.Name,
-				fmt.Sprintf("its actuators are told their safe values one after the other; the last may wait %s, longer than safe_wait of [safety] (%s), where every answer comes late", show.Duration(last), show.Duration(most)),
+				fmt.Sprintf("its actuators get their safe values one after the other; the last may wait %s, longer than safe_wait of [safety] (%s), where every answer comes late", show.Duration(last), show.Duration(most)),
 				fmt.Sprintf("shorten reply_timeout, put actuators on lines of their own, or write safe_wait = %q if the instrument tolerates that", show.Duration(last))))
 		}
 	}
@@ -140,7 +140,7 @@ func (x waits) doorDoubts() (out []configs.Problem) {
 				continue
 			}
 			out = append(out, x.cfg.Problem("sensor."+s.Name+".max_age",
-				fmt.Sprintf("an interlock over MQTT may be silent for %s before it trips: while the broker or the network is down, an open door is not seen for so long", show.Duration(s.MaxAge)),
+				fmt.Sprintf("an interlock over MQTT may be silent for %s before it trips: while the broker or the network is down, an open door is not noticed for that long", show.Duration(s.MaxAge)),
 				fmt.Sprintf("have the device publish it every second or two, and write max_age = %q or less", show.Duration(staleDoor))))
 		}
 	}

@@ -51,7 +51,7 @@ func New(o Dialect, timing protocol.Timing, coded bool, channels []*protocol.Cha
 	for i, c := range channels {
 		p, errs := t.parsePhrases(c, words[i])
 		if len(errs) == 0 && c.Dose && p.write.ack == nil && !t.coded {
-			errs = append(errs, errors.New("write has no ack; a dose that nothing confirms cannot be told from one that was never given"))
+			errs = append(errs, errors.New("write has no ack; without a confirmation a dose cannot be told from one that was never given"))
 		}
 		if len(errs) == 0 && c.Access == drivers.ReadWrite {
 			c.Lasts = p.write.lasts > 0

@@ -14,7 +14,7 @@ import (
 
 // lostCopy is what a control state has latched beside its own where one copy is damaged.
 var lostCopy = Cause{Rule: safety.RuleRecord, Name: safety.RuleRecord.String(),
-	Of: "the damaged copy of the control state, which may have told of a later trip or dose"}
+	Of: "the damaged copy of the control state, which may have recorded a later trip or dose"}
 
 // besideDamage is the whole copy's state where the other copy is damaged; bad is what is left
 // of that one, nil where nothing can be made of it.

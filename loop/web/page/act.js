@@ -160,7 +160,7 @@ class Act {
       if (!f.ok) return this.refuse(f.message);
       this.ready = { command, args: f.args || args };
       const moves = f.moves.map((m) => h("li", null, h("strong", null, m.variable), `: ${quantity(m.from, m.unit)} → ${m.text}`));
-      this.say("told", moves.length ? h("ul", { "aria-label": "What moves" }, moves) : h("p", null, "No actuator moves by it."), h("p", null, h("strong", null, label + ": "), f.words + "."));
+      this.say("told", moves.length ? h("ul", { "aria-label": "What moves" }, moves) : h("p", null, "No actuator moves."), h("p", null, h("strong", null, label + ": "), f.words + "."));
       this.send.disabled = false;
       this.said.focus();
     } catch (e) {

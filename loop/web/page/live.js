@@ -165,10 +165,10 @@ class Live {
     const make = (name, label, extra) => h("button", { type: "button", id: "button-" + name, onclick: () => this.command(name), ...extra }, label);
     this.pause = make("pause", "Pause");
     this.resume = make("resume", "Resume");
-    this.reset = make("reset", "Reset", { title: "When the cause has gone. Nothing moves by it." });
+    this.reset = make("reset", "Reset", { title: "When the cause has gone. Nothing moves." });
     this.stop = make("stop", "Stop to safe", { class: "stop", "aria-keyshortcuts": "Alt+S", title: "Brings every actuator to its safe state at once (Alt+S)" });
     this.act = new Act(this);
-    this.answer = h("p", { role: "status", id: "answer", tabindex: "0", "aria-label": "What came of commands" }, "What comes of commands is said here.");
+    this.answer = h("p", { role: "status", id: "answer", tabindex: "0", "aria-label": "Answers to commands" }, "Answers to commands appear here.");
     this.alarm = h("span", { class: "heard", role: "alert", id: "alarm" });
     this.readOnly = h("span", { id: "read-only", hidden: "" }, "Read-only: commands need the link that tuner run has made");
     this.page.parts.actions.append(this.alarm, this.stop, this.pause, this.resume, this.reset, this.act.button, this.act.panel, this.readOnly);

@@ -39,7 +39,7 @@ var askedOfARun = []asked{
 	{control.CommandUnstrike, "2", `{"steps":[2]}`, control.CodeOK, "no longer struck: step 2: from step "},
 	{control.CommandUnstrike, "2", `{"steps":[2]}`, control.CodeArgs, "step 2 is not struck"},
 	{control.CommandNarrow, "power=2:8", `{"ranges":{"power":[2,8]}}`, control.CodeOK, "the range of power is [2, 8] W (was [0, 9] W)"},
-	{control.CommandNarrow, "power=1:5", `{"ranges":{"power":[1,5]}}`, control.CodeArgs, "is not inside its range of now"},
+	{control.CommandNarrow, "power=1:5", `{"ranges":{"power":[1,5]}}`, control.CodeArgs, "is not inside its present range"},
 	{control.CommandWiden, "power=1:9", `{"ranges":{"power":[1,9]}}`, control.CodeOK, "the range of power is [1, 9] W (was [2, 8] W)"},
 	{control.CommandWiden, "power=0:99", `{"ranges":{"power":[0,99]}}`, control.CodeArgs, "reaches outside its hard limits"},
 	{control.CommandFreeze, "other=5", `{"values":{"other":5}}`, control.CodeOK, "other is frozen at 5 W"},

@@ -346,7 +346,7 @@ func TestControlStateDeletedUnderTheRun(t *testing.T) {
 					r.must(os.WriteFile(at, content, 0o600))
 				}
 			}
-			r.says.WaitFor(t, "was deleted or replaced under the run: it was written anew")
+			r.says.WaitFor(t, "was deleted or replaced under the run: it was written again")
 			s, err := controlstate.Peek(r.path("data/kill.control"))
 			if err != nil || s.Generation < 2 || !s.Underway || s.Instrument.Name != "kill" {
 				t.Errorf("%+v, %v", s, err)
@@ -365,7 +365,7 @@ func TestStartWithoutItsJournal(t *testing.T) {
 	r.interrupt()
 	r.must(os.Remove(r.path("data/kill.db")))
 	out, err := trial.Command(t, r.dir, "run", "kill.toml").CombinedOutput()
-	for _, words := range []string{`journal "data/kill.db" file does not exist`, "the control state data/kill.control is there, and tells of a run that was not finished", "--new"} {
+	for _, words := range []string{`journal "data/kill.db" file does not exist`, "the control state data/kill.control is there, and records a run that was not finished", "--new"} {
 		if err == nil || !strings.Contains(string(out), words) {
 			t.Errorf("it does not say %q: %v\n%s", words, err, out)
 		}

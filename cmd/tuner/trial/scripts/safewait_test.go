@@ -101,7 +101,7 @@ func TestSafeWait(t *testing.T) {
 			"over a link that has died without a sign it leaves again after 2s", "an interlock over MQTT may be silent for 10s"}},
 		{"serial has no broker", "serial", serialKeys, "1s", "", "", 0, []string{"!an interlock over MQTT", "!the last of its actuators"}},
 		{"two on one line", "serial", serialKeys, "1s", "", "", 0, []string{"for the request under way, 1.6s at most; the last of its actuators, which are told one after the other, 3.2s",
-			"device.heater  its actuators are told their safe values one after the other; the last may wait 3.2s, longer than safe_wait of [safety] (2s)"}},
+			"device.heater  its actuators get their safe values one after the other; the last may wait 3.2s, longer than safe_wait of [safety] (2s)"}},
 		{"two on one line, allowed", "serial", serialKeys, "1s", "", `safe_wait = "3200ms"`, 0, []string{"one after the other, 3.2s", "!the last may wait"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

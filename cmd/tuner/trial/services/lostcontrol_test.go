@@ -46,7 +46,7 @@ func TestLostControlIsMissedWithDoses(t *testing.T) {
 	}
 	r.Journal = filepath.Join(filepath.Dir(file), "second.db")
 	dosed(t, r.Journal, e.Now(), []recorded{{"dose", "nutrient", 3, 20 * time.Minute, journal.Confirmed, nil}})
-	if err := missed(); !errors.Is(err, controlstate.ErrLost) || !strings.Contains(err.Error(), "tells of doses") {
+	if err := missed(); !errors.Is(err, controlstate.ErrLost) || !strings.Contains(err.Error(), "records doses") {
 		t.Fatalf("a journal with doses: %v", err)
 	}
 	if err := reset.Clear(e, r); err != nil {

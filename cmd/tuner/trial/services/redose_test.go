@@ -166,7 +166,7 @@ func TestResetAsksBeforeBudgetsBeginAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Anew = true
-	if err := reset.Clear(e, r); err != nil || !strings.Contains(errOut.String(), "dose budgets begin anew") {
+	if err := reset.Clear(e, r); err != nil || !strings.Contains(errOut.String(), "dose budgets begin again") {
 		t.Errorf("%v: %s", err, errOut.String())
 	}
 }
