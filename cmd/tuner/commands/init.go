@@ -2,10 +2,12 @@ package commands
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/wizard"
 	"github.com/labtuner/tuner/drivers"
 )
 
@@ -23,6 +26,7 @@ import (
 type initFlags struct {
 	devices []string
 	probe   bool
+	page    bool
 	wish    examine.Wish
 }
 
@@ -38,9 +42,18 @@ overwritten.
 A device is DRIVER=WHERE: a program, a broker, a serial port, an OPC UA server. Without one the usual
 places are looked at; a serial port that nobody named stays closed, because opening one
 resets some instruments. --probe without FILE only lists what answers. What no flag says is
-asked on a terminal.`,
+asked on a terminal.
+
+--page shows what answers in a browser, with the file for what you choose there, which you
+copy; it serves this computer alone, only reads, and writes nothing. Ctrl-C ends it.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.page {
+				if len(args) > 0 {
+					return fault.Usage(fault.WithHint(fmt.Errorf("--page writes no file, so %s is not wanted", args[0]), "leave it out, and copy the text from the page"))
+				}
+				return showFirst(cmd.Context(), e, f)
+			}
 			if len(args) == 0 && !f.probe {
 				return fault.Usage(fault.WithHint(errors.New("FILE is missing"), "tuner init oven.toml, or tuner init --probe to list what answers"))
 			}
@@ -54,6 +67,7 @@ asked on a terminal.`,
 	}
 	cmd.Flags().StringArrayVar(&f.devices, "device", nil, "where to look, DRIVER=WHERE: exec=\"python3 oven.py\", mqtt=tcp://HOST:1883, serial=/dev/ttyUSB0, opcua=opc.tcp://HOST:4840; may be repeated")
 	cmd.Flags().BoolVar(&f.probe, "probe", false, "list what answers; with FILE and the other flags, ask nothing")
+	cmd.Flags().BoolVar(&f.page, "page", false, "show what answers, and the file for it, in a browser; nothing is written")
 	cmd.Flags().StringVar(&f.wish.Objective, "objective", "", "the channel that counts")
 	cmd.Flags().BoolVar(&f.wish.Minimize, "minimize", false, "less of it is better")
 	cmd.Flags().StringArrayVar(&f.wish.Knobs, "knob", nil, "a channel that is set; may be repeated (default: all that can be)")
@@ -62,15 +76,58 @@ asked on a terminal.`,
 	return cmd
 }
 
-// writeFirst looks, asks what is open, and writes the file.
-func writeFirst(ctx context.Context, e *host.Env, args []string, f initFlags) error {
-	var places []examine.Place
-	for _, text := range f.devices {
+// placesOf reads where to look.
+func placesOf(devices []string) (places []examine.Place, err error) {
+	for _, text := range devices {
 		p, err := examine.ParsePlace(text)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		places = append(places, p)
+	}
+	return places, nil
+}
+
+// showFirst looks, and shows in a browser what there is and the file for it, until it is
+// interrupted.
+func showFirst(ctx context.Context, e *host.Env, f initFlags) error {
+	places, err := placesOf(f.devices)
+	if err != nil {
+		return err
+	}
+	found, err := examine.Discover(ctx, e, places)
+	if err != nil {
+		return err
+	}
+	listFound(e.Stderr, found)
+	wish := f.wish
+	wish.Name = cmp.Or(wish.Name, "first")
+	_ = completeWish(&wish, found, &questions{}) // what is still open, the page asks
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Stdout, "http://%s/\n", l.Addr())
+	fmt.Fprintln(e.Stderr, "tuner: it only shows, to this computer alone; Ctrl-C ends it")
+	w := wizard.Wizard{Found: found, Wish: wish, Check: func(name, text string) error { return checkText(name, text, e) }}
+	return w.Serve(ctx, l)
+}
+
+// checkText says what check would say of a text, which is kept nowhere.
+func checkText(name, text string, e *host.Env) (err error) {
+	folder, err := os.MkdirTemp("", "tuner-init-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	return writeChecked(filepath.Join(folder, "first.toml"), text, e)
+}
+
+// writeFirst looks, asks what is open, and writes the file.
+func writeFirst(ctx context.Context, e *host.Env, args []string, f initFlags) error {
+	places, err := placesOf(f.devices)
+	if err != nil {
+		return err
 	}
 	ask := &questions{in: bufio.NewReader(e.Stdin), out: e.Stderr, person: !f.probe && e.IsTerminal(e.Stderr)}
 	if len(places) == 0 && ask.person {

@@ -115,9 +115,13 @@ func Browser(t testing.TB) context.Context {
 	return browser
 }
 
-// Open shows an address on a screen and waits until it is drawn.
-func Open(t *testing.T, browser context.Context, url string, s Screen) *Tab {
+// Open shows an address on a screen and waits until it is drawn: until what seen selects is there, a
+// figure where it is left out.
+func Open(t *testing.T, browser context.Context, url string, s Screen, seen ...string) *Tab {
 	t.Helper()
+	if len(seen) == 0 {
+		seen = []string{"canvas", "figure svg"}
+	}
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute) // it only keeps a failing test from hanging
@@ -128,7 +132,7 @@ func Open(t *testing.T, browser context.Context, url string, s Screen) *Tab {
 	_, networkErr := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	_, logErr := chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	err := errors.Join(chromedp.Listen(ctx, b.listen), mediaErr, networkErr, logErr, chromedp.Do(ctx, chromedp.EmulateViewport(s.Width, s.Height),
-		chromedp.Navigate(url), chromedp.WaitVisible(chromedp.CSS("#main")), chromedp.WaitVisible(chromedp.CSS("canvas, figure svg"))))
+		chromedp.Navigate(url), chromedp.WaitVisible(chromedp.CSS("#main")), chromedp.WaitVisible(chromedp.CSS(strings.Join(seen, ", ")))))
 	if err != nil {
 		t.Fatalf("%s on %s: %v", url, s.Name, err)
 	}
