@@ -131,7 +131,7 @@ func TestVerifyKeepsToANarrowedRange(t *testing.T) {
 		spec := oneKnobSpec()
 		spec.Variables[0].Low = 3
 		past, result := resume(t, path, o, spec)
-		if result.Verification != nil || !strings.Contains(result.Unverified, "started at a = 2, outside the range [3, 10]") {
+		if result.Verification != nil || !strings.Contains(result.Unverified, "started at a = 2, outside the present range [3, 10]") {
 			t.Errorf("%+v, %q", result.Verification, result.Unverified)
 		}
 		for _, s := range steps(t, path) {
