@@ -53,13 +53,18 @@ func (e *engine) endSearch(step int) error {
 // restrictToHold restricts a decision that belongs to a hold, and reduces the exploration of one
 // that belongs to the search before it.
 func (e *engine) restrictToHold(d *decision) error {
-	switch {
-	case e.track.Holding(d.Step):
+	if e.track.Holding(d.Step) {
 		return e.holdRegions(d)
-	case e.track != nil && e.track.Hold:
+	}
+	reduceExploration(e.track, d)
+	return nil
+}
+
+// reduceExploration reduces that of a decision in the search before a hold.
+func reduceExploration(t *drift.Tracker, d *decision) {
+	if t != nil && t.Hold && !t.Holding(d.Step) {
 		d.Beta *= drift.SearchBeta
 	}
-	return nil
 }
 
 // holdRegions restricts the decision to boxes around the incumbents: for each control

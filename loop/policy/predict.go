@@ -105,6 +105,7 @@ func (e *engine) Acquisition(controlSet int, x [][]float64) ([]float64, error) {
 	if !slices.Contains(d.Sets, controlSet) {
 		return nil, ErrNotEligible
 	}
+	reduceExploration(e.track, d)
 	options, err := alone.options(d)
 	if err != nil {
 		return nil, err
