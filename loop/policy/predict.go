@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -98,6 +99,7 @@ func (e *engine) Acquisition(controlSet int, x [][]float64) ([]float64, error) {
 	}
 	alone := *e
 	alone.kept, alone.lists = acquisition.Kept{}, acquisition.ListSampler{}
+	defer e.cache.Renew() // no decision follows that would take back what this one has taken
 	d, err := alone.decision(context.Background(), step, alone.affordableSets())
 	if err != nil {
 		return nil, err
@@ -113,6 +115,9 @@ func (e *engine) Acquisition(controlSet int, x [][]float64) ([]float64, error) {
 	out, value := slices.Repeat([]float64{math.Inf(-1)}, len(x)), make([]float64, len(x))
 	for i := range options {
 		if o := &options[i]; o.Set == controlSet {
+			if p, ok := o.Objective.(search.Preparer); ok {
+				p.Prepare()
+			}
 			o.Objective.Values(value, rows)
 			for k := range out { // the best of each counts, as in a decision
 				out[k] = max(out[k], o.InUserUnits(e.model.Active, value[k]))

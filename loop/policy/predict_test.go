@@ -117,8 +117,8 @@ func TestAcquisitionIsWhatIsMaximised(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		asked++
-		// The two take their expectations in another order: what is kept from decision to decision moves the last bits.
-		if d := math.Abs(values[0] - chosen.Why.Value); !(d <= 1e-6*(1+math.Abs(chosen.Why.Value))) {
+		// What is kept from decision to decision moves the last bits.
+		if d := math.Abs(values[0] - chosen.Why.Value); !(d <= 1e-9*(1+math.Abs(chosen.Why.Value))) {
 			t.Errorf("%s: the acquisition is %g at the chosen setting, the decision says %g", name, values[0], chosen.Why.Value)
 		}
 	}

@@ -62,8 +62,8 @@ func (d *Dashboard) command(name string) http.Handler {
 	})
 }
 
-// Foreseen is the answer to the question what a command would do.
-type Foreseen struct {
+// Prospect is the answer to the question what a command would do.
+type Prospect struct {
 	// OK says that it would be followed, as far as that is known before; else Message is why not.
 	OK      bool   `json:"ok"`
 	Message string `json:"message"`
@@ -80,7 +80,7 @@ func (d *Dashboard) preview(name string) http.Handler {
 				err = errors.New(bad.Message)
 			}
 		}
-		f := Foreseen{}
+		f := Prospect{}
 		if err == nil {
 			f.Preview, err = d.o.Preview(q)
 		}

@@ -80,7 +80,7 @@ func (d *Dashboard) HasPage(address string) { d.o.Identity.Page = address }
 //	GET  /api/figure            one of them as SVG, drawn on demand (FigureQuery)
 //	GET  /api/runs              the runs of this computer (RunHere)
 //	POST /api/command/COMMAND   one of control.Commands; the body is empty or an Order
-//	POST /api/preview/COMMAND   what that would do; nothing is done (Foreseen)
+//	POST /api/preview/COMMAND   what that would do; nothing is done (Prospect)
 func (d *Dashboard) Mount(s *Server) error {
 	files, err := fs.Sub(pageFiles, "page")
 	if err != nil {

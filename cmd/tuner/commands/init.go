@@ -113,14 +113,18 @@ func showFirst(ctx context.Context, e *host.Env, f initFlags) error {
 	return w.Serve(ctx, l)
 }
 
-// checkText says what check would say of a text, which is kept nowhere.
-func checkText(name, text string, e *host.Env) (err error) {
-	folder, err := os.MkdirTemp("", "tuner-init-")
-	if err != nil {
-		return err
+// checkText says what check would say of a text if it stood in a file of this folder.
+func checkText(name, text string, e *host.Env) error {
+	_, err := setup.ParseUnasked(name, []byte(text), e)
+	return unlessUnasked(err)
+}
+
+// unlessUnasked is err, nil where all that is wrong is what devices have not been asked yet.
+func unlessUnasked(err error) error {
+	if _, left := errors.AsType[*setup.Unasked](err); left {
+		return nil
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	return writeChecked(filepath.Join(folder, "first.toml"), text, e)
+	return err
 }
 
 // writeFirst looks, asks what is open, and writes the file.
@@ -171,9 +175,7 @@ func writeChecked(path, text string, e *host.Env) error {
 	err = errors.Join(err, file.Close())
 	if err == nil {
 		_, err = setup.LoadUnasked(path, e)
-		if _, left := errors.AsType[*setup.Unasked](err); left {
-			err = nil
-		}
+		err = unlessUnasked(err)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("no file was written: what answered makes none that check accepts: %w", err), os.Remove(path))

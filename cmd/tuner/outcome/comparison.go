@@ -41,7 +41,7 @@ func Compare(ctx context.Context, runs []*Recorded, paths []string) (*web.Compar
 	labels := labelsOf(paths)
 	all := make([]compared, len(runs))
 	for i, r := range runs {
-		if err := comparable(runs, i, paths); err != nil {
+		if err := refuseOddRun(runs, i, paths); err != nil {
 			return nil, err
 		}
 		s, err := r.Figures(ctx)
@@ -75,8 +75,8 @@ func Compare(ctx context.Context, runs []*Recorded, paths []string) (*web.Compar
 	return out, nil
 }
 
-// comparable refuses run i where it has no axis in common with the first, or was named before.
-func comparable(runs []*Recorded, i int, paths []string) error {
+// refuseOddRun refuses run i where it has no axis in common with the first, or was named before.
+func refuseOddRun(runs []*Recorded, i int, paths []string) error {
 	a, b := runs[0].Reader.Run(), runs[i].Reader.Run()
 	words := map[bool]string{true: "minimises", false: "maximises"}
 	switch {

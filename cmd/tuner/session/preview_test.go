@@ -31,7 +31,7 @@ func foreseen() *foresight {
 	return &foresight{o: o, status: s}
 }
 
-// What a try moves is told of every actuator, and what is sent names all of it, so that a
+// The preview of a try names every actuator, and what is sent names all of it, so that a
 // recommendation that comes in between changes nothing.
 func TestPreviewOfATry(t *testing.T) {
 	f := foreseen()

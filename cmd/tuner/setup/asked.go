@@ -148,6 +148,21 @@ func LoadUnasked(path string, e *host.Env) (*Setup, error) {
 	if cfg == nil || len(cfg.Asks) == 0 {
 		return Load(path, e)
 	}
+	return w.unasked(cfg, err, e)
+}
+
+// ParseUnasked is LoadUnasked for a text, as if it stood in file.
+func ParseUnasked(file string, text []byte, e *host.Env) (*Setup, error) {
+	w := new(Setup)
+	cfg, err := configs.Parse(file, text, w.known())
+	if cfg == nil || len(cfg.Asks) == 0 {
+		return bounded(Parse(file, text, e))
+	}
+	return w.unasked(cfg, err, e)
+}
+
+// unasked wires a configuration that leaves keys to its devices; it was loaded with the error err.
+func (w *Setup) unasked(cfg *configs.Config, err error, e *host.Env) (*Setup, error) {
 	if _, err = w.wire(cfg, err, e); err == nil {
 		return w, nil
 	}

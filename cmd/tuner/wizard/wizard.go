@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,14 +141,7 @@ func (s *shown) write(w *Wizard) {
 
 // chosen says that a channel is among the knobs.
 func chosen(knobs []string, names ...string) bool {
-	for _, k := range knobs {
-		for _, n := range names {
-			if k == n {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(knobs, n) })
 }
 
 // says tells a channel in a few words.
