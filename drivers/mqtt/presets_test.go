@@ -21,6 +21,7 @@ type scripted struct {
 	mu     sync.Mutex
 	level  int
 	on     bool
+	away   bool // it answers nothing any more
 	answer func(d *scripted, topic, payload string) []said
 }
 
@@ -41,12 +42,7 @@ func play(t *testing.T, url string, listens string, answer func(d *scripted, top
 			for _, m := range d.all()[done:] {
 				done++
 				topic, payload, _ := strings.Cut(m, " ")
-				d.mu.Lock()
-				answers := answer(d, topic, payload)
-				d.mu.Unlock()
-				for _, a := range answers {
-					d.client.Publish(a.topic, 0, a.retained, a.payload).Wait()
-				}
+				d.respond(topic, payload)
 			}
 			select {
 			case <-stop:
@@ -57,6 +53,27 @@ func play(t *testing.T, url string, listens string, answer func(d *scripted, top
 	}()
 	t.Cleanup(func() { close(stop); <-stopped })
 	return d
+}
+
+// respond says what the device answers to a message.
+func (d *scripted) respond(topic, payload string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.away {
+		return
+	}
+	for _, a := range d.answer(d, topic, payload) {
+		d.client.Publish(a.topic, 0, a.retained, a.payload).Wait()
+	}
+}
+
+// leave has the device fall silent; then its absence is said. A device that spoke after it would
+// be there again.
+func (d *scripted) leave(gone said) {
+	d.mu.Lock()
+	d.away = true
+	d.mu.Unlock()
+	d.say(gone.topic, gone.payload, true)
 }
 
 // set keeps what a message sets, by the numbers and words in it.
@@ -266,7 +283,7 @@ func TestPresets(t *testing.T) {
 			if c.gone.topic == "" {
 				return
 			}
-			device.say(c.gone.topic, c.gone.payload, true)
+			device.leave(c.gone)
 			eventually(t, "its absence is noticed", func() bool {
 				_, err := d.Read(context.Background(), []string{c.channel})
 				return err != nil && strings.Contains(err.Error(), "the device's status on")
