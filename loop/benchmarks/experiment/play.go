@@ -270,8 +270,11 @@ func (g *game) closePriors() {
 	for _, n := range g.choices {
 		sum += n
 	}
-	share := float64(g.choices[g.problem.Prior]) / float64(sum)
-	g.record.TruePrior, g.record.Prior, g.record.Choices = &share, &g.problem.Prior, g.choices
+	g.record.Choices = g.choices
+	if g.problem.Prior >= 0 {
+		share := float64(g.choices[g.problem.Prior]) / float64(sum)
+		g.record.TruePrior, g.record.Prior = &share, &g.problem.Prior
+	}
 	if r := g.priors(); r != nil {
 		out := 0
 		for _, v := range r.Eliminated {

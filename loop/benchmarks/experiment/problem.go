@@ -43,7 +43,8 @@ type Problem struct {
 	// Places are named settings, to say which of them a recommendation is nearest to.
 	Places []Place
 	// Priors is the number of priors that the policies know, 0 where the experiment is not
-	// about priors; Prior is the position of the one that the objective was drawn from.
+	// about priors; Prior is the position of the one that the objective was drawn from, -1
+	// where it is none of them.
 	Priors, Prior int
 }
 

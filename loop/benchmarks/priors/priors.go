@@ -1,9 +1,9 @@
-// Package priors holds the synthetic experiments of Sandberg and Chehreghani on the
-// selection of priors (arXiv 2502.01226): 500 arms, equally spaced on [0, 20], T = 500,
+// Package priors holds the experiments of Sandberg and Chehreghani on the
+// selection of priors (arXiv 2502.01226). The synthetic ones: 500 arms, equally spaced on [0, 20], T = 500,
 // noise standard deviation 0.25. The objective is drawn from one of several priors, each
 // as likely as the others; the policies know the priors and not which one it is. Regret is
 // cumulative. The squared exponential is exp(-r^2/(2 l^2)), which agrees with their
-// figures (their text leaves out the 2).
+// figures (their text leaves out the 2). The recorded ones are stand-ins, room and road.
 package priors
 
 import (
@@ -50,7 +50,7 @@ func (p prior) told() policy.Prior {
 
 // Experiments lists them.
 func Experiments() []*experiment.Experiment {
-	return []*experiment.Experiment{priorsKernel(), priorsLengthscale(), priorsHill()}
+	return []*experiment.Experiment{priorsKernel(), priorsLengthscale(), priorsHill(), room().experiment(), road().experiment()}
 }
 
 // arms draws objectives from a list of priors. It is safe for concurrent use: the

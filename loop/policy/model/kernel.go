@@ -78,7 +78,8 @@ func noiseKernel(name string) string {
 // DescribeKernel gives a kernel's output variance and the lengthscale of each coordinate
 // (periods, where it is periodic). For "linear" the variance is that of the steepest
 // coordinate over its range, and a lengthscale is the distance over which a coordinate
-// does as much.
+// does as much. A kernel of one's own without hyperparameters has its variance at the origin and no
+// lengthscale.
 func DescribeKernel(k kernels.Kernel) (variance float64, lengthscales []float64) {
 	logs, kinds, d := k.Params(nil), k.Kinds(nil), k.Dim()
 	for i, kind := range kinds {
@@ -88,6 +89,9 @@ func DescribeKernel(k kernels.Kernel) (variance float64, lengthscales []float64)
 	}
 	if len(lengthscales) > 0 {
 		return math.Exp(logs[0]), lengthscales
+	}
+	if len(logs) == 0 {
+		return k.Variance(make([]float64, d)), nil
 	}
 	if slices.Contains(kinds, kernels.Timescale) { // the last coordinate is time
 		d--

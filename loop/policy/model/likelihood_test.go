@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // By maximum likelihood the prior mean is zero whatever the data are, a bound of a raw variance may be
@@ -37,5 +39,20 @@ func TestMaximumLikelihood(t *testing.T) {
 	_, long := DescribeKernel(literal.kernel)
 	if _, short := DescribeKernel(ours.kernel); long[0] < 3*short[0] {
 		t.Errorf("lengthscale %g, with priors %g", long[0], short[0])
+	}
+}
+
+// plain is a kernel of one's own without hyperparameters.
+type plain struct{ kernels.Kernel }
+
+func (plain) NumParams() int                                    { return 0 }
+func (plain) Params(dst []float64) []float64                    { return dst }
+func (plain) Kinds(dst []kernels.ParamKind) []kernels.ParamKind { return dst }
+
+// A kernel without hyperparameters is described by its variance.
+func TestDescribeKernelWithoutHyperparameters(t *testing.T) {
+	variance, lengthscales := DescribeKernel(plain{kernels.SquaredExponential(2.5, []float64{1, 1})})
+	if variance != 2.5 || lengthscales != nil {
+		t.Errorf("variance %v, lengthscales %v", variance, lengthscales)
 	}
 }
