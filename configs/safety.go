@@ -36,7 +36,7 @@ type SafetyVariable struct {
 	// Read, never drive: the tuner starts from where the instrument is.
 	Boot string `toml:"boot" default:"read" enum:"read,safe,off" doc:"what happens at the start, after the first read"`
 	// What the user tuned is what the user finds.
-	Shutdown string         `toml:"shutdown" default:"hold" enum:"hold,safe,off" doc:"what is left behind at the end of a run: stay, go to safe, let go"`
+	Shutdown string         `toml:"shutdown" default:"hold" enum:"hold,safe,off" doc:"what is left behind at the end of a run: stay (with exposure or duty at most at their above), go to safe, let go"`
 	Lease    *time.Duration `toml:"lease" bound:"> 0s" ticks:"3: the setpoint is rewritten at a third of it; shorten tick, or give the device a longer timeout" doubt:"> 1h: is longer than an hour: that long a device goes on alone when this computer dies; it is the device's own timeout" doc:"the device's own timeout; the setpoint is rewritten at a third of it"`
 	Exposure *Exposure      `toml:"exposure" doc:"longest time in a row above a value; absent: no limit"`
 	Duty     *Duty          `toml:"duty" doc:"largest part of any window of time above a value; absent: no limit"`

@@ -83,7 +83,7 @@ func (l *stepper) stuckMove(i int, now time.Time) string {
 
 // home brings the variables whose shutdown state is to hold to the recommended setting,
 // or to the starting setting where that was shown to be better, so that the instrument
-// is left there; then all go to rest.
+// is left there, as far as it may stand there for any length of time; then all go to rest.
 func (l *stepper) home() {
 	if l.opt.Mode == plan.Shadow || !l.ending.result.HasFound {
 		l.restAtEnd()
@@ -99,6 +99,9 @@ func (l *stepper) home() {
 		if x := to[i]; l.canHold(i) && !math.IsNaN(x) {
 			bounds := l.guard.Bounds(i)
 			values[i], _ = bounds.Clamp(x, x)
+			if most, bounded := l.opt.Lasting(i); bounded {
+				values[i] = min(values[i], most)
+			}
 		}
 	}
 	if len(values) == 0 {

@@ -100,6 +100,9 @@ type VariableLimits struct {
 	// OnStop is where a person's stop brings it. RestNone: where a fault does, as in
 	// journals of before.
 	OnStop Rest `json:",omitempty"`
+	// Lasts says that RestHold as a rest state is bounded by Lasting. False in journals of
+	// before, which derive as they were.
+	Lasts bool `json:",omitempty"`
 }
 
 // SensorLimits say what is believed of one sensor.

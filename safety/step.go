@@ -191,12 +191,16 @@ func (x *pass) fallBack(i int, rest Rest) {
 	case RestOff:
 		x.release(i)
 	default:
-		x.hold(i)
+		if dest, yes := x.tooHigh(i); yes {
+			x.drive(i, dest)
+		} else {
+			x.hold(i)
+		}
 	}
 }
 
-// halt brings a variable to its rest state at once. One that is to stay where it is
-// is not written any more: a device with a lease then goes to its own safe state.
+// halt brings a variable to its rest state at once. One that is to stay where it is, and may, is
+// not written any more: a device with a lease then goes to its own safe state.
 func (x *pass) halt(i int, rest Rest) {
 	l := &x.l.Variables[i]
 	switch rest {
@@ -210,5 +214,10 @@ func (x *pass) halt(i int, rest Rest) {
 		}
 	case RestOff:
 		x.release(i)
+	default:
+		if dest, yes := x.tooHigh(i); yes && x.reaches(i) && !x.stands(i, dest) {
+			x.out.Destination[i] = dest
+			x.issue(i, dest)
+		}
 	}
 }

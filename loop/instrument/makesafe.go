@@ -171,11 +171,17 @@ func (x *Instrument) awaitStragglers(p *Present, most time.Time) (waits bool) {
 // hasRest says that bringing a device to rest takes a write.
 func (x *Instrument) hasRest(p *Present, k *link) bool {
 	for i := range x.plan.Variables {
-		if v := &x.plan.Variables[i]; v.Channel.Device == k.index && v.Actuated && p.restOf(v) != plan.RestHold {
+		if v := &x.plan.Variables[i]; v.Channel.Device == k.index && v.Actuated && (p.restOf(v) != plan.RestHold || x.bounded(i)) {
 			return true
 		}
 	}
 	return false
+}
+
+// bounded says that variable i may not be left at any of its values.
+func (x *Instrument) bounded(i int) bool {
+	_, bounded := x.plan.Lasting(i)
+	return bounded
 }
 
 // RepeatRest has the rest states written again while an older message may still arrive,
@@ -191,8 +197,13 @@ func (x *Instrument) RepeatRest(p Present) {
 		}
 		k.safe.repeated = p.Now
 		for i := range x.all {
-			if a, v := &x.all[i], &x.plan.Variables[i]; v.Channel.Device == k.index && v.Actuated && p.restOf(v) != plan.RestHold {
+			a, v := &x.all[i], &x.plan.Variables[i]
+			switch {
+			case v.Channel.Device != k.index || !v.Actuated:
+			case p.restOf(v) != plan.RestHold:
 				a.written, a.released, a.arrived = math.NaN(), false, false
+			case x.bounded(i): // what stands is said again
+				a.lost = true
 			}
 		}
 	}

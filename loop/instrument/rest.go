@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -28,6 +29,8 @@ type restJob struct {
 	err      error
 	// revived says that the device was reopened and halted.
 	revived bool
+	// lowered says that it was to stay where it is, and has to come down for that.
+	lowered bool
 }
 
 // RestReport is what became of one actuator at the end.
@@ -39,7 +42,10 @@ type RestReport struct {
 	ByDevice bool
 	// Dose says that it is a variable of doses: RestOff is that none runs any more.
 	Dose bool
-	// Value is the safe value where State is RestSafe, in Unit.
+	// Lowered says that it stood above what it may be left at, where State is RestHold.
+	Lowered bool
+	// Value is the safe value where State is RestSafe, what it was brought down to where it was
+	// Lowered, in Unit.
 	Value float64
 	Unit  string
 	// Err is nil where the state was confirmed.
@@ -165,7 +171,7 @@ func (x *Instrument) watchRestJob(p *Present, job *restJob, spent time.Duration)
 		if spent > restTimeout && !k.reviving || spent > reviveTimeout+restConfirm {
 			job.err, job.done = cmp.Or(job.err, k.dead), true
 		}
-	case job.state == plan.RestHold, x.InPlace(job.variable):
+	case job.state == plan.RestHold && x.staysPut(job), job.state != plan.RestHold && x.InPlace(job.variable):
 		job.done = true
 	case a.refused != nil && spent > restTimeout:
 		job.err, job.done = a.refused, true
@@ -174,16 +180,41 @@ func (x *Instrument) watchRestJob(p *Present, job *restJob, spent time.Duration)
 	case spent > restTimeout+max(restConfirm, v.Timeout):
 		job.err, job.done = fmt.Errorf("not confirmed within %v", spent), true
 	default:
-		return job.state == plan.RestSafe && spent > restTimeout && p.Mode == safety.Fallback
+		return (job.state == plan.RestSafe || job.lowered) && spent > restTimeout && p.Mode == safety.Fallback
 	}
 	return false
+}
+
+// staysPut says that an actuator that is left where it is may be left there. One that stands above
+// what it may stand at for any length of time is brought down first, by the safety layer.
+func (x *Instrument) staysPut(job *restJob) bool {
+	i := job.variable
+	most, bounded := x.plan.Lasting(i)
+	if !bounded || job.revived {
+		return true
+	}
+	v, a, e := &x.plan.Variables[i], &x.all[i], x.variables[i]
+	high := e.Known && e.Value > most+v.Tolerance
+	if a.written > most || math.IsNaN(a.written) && high {
+		if !job.lowered {
+			job.lowered = true
+			x.tell(Said{"info", journal.EventShutdown, strings.TrimRight(fmt.Sprintf("%s may be above %.6g %s for a time only: it is brought down to that", v.Name, most, v.Unit), " ")})
+		}
+		return false
+	}
+	onItsWay := a.unsure && x.deviceOf(i).flight != nil || !math.IsNaN(a.written) && (a.lost || a.writtenAt.Before(a.lostAt))
+	return !onItsWay && (!job.lowered || v.Tolerance <= 0 || e.Known && !e.At.Before(a.writtenAt) && !high)
 }
 
 // Rested is what became of the actuators.
 func (x *Instrument) Rested() (out []RestReport) {
 	for _, job := range x.rests {
 		v := &x.plan.Variables[job.variable]
-		out = append(out, RestReport{Variable: v.Name, Device: x.deviceOf(job.variable).name, State: job.state, Dose: v.Dose, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err,
+		value := v.Limits.Safe
+		if job.lowered {
+			value, _ = x.plan.Lasting(job.variable)
+		}
+		out = append(out, RestReport{Variable: v.Name, Device: x.deviceOf(job.variable).name, State: job.state, Dose: v.Dose, Lowered: job.lowered, Value: value, Unit: v.Unit, Err: job.err,
 			ByDevice: !v.Dose && job.state == plan.RestHold && (job.revived || x.Lapses(job.variable))})
 	}
 	return out

@@ -23,6 +23,7 @@ func SafetyLimits(o *Options, start time.Time) (safety.Limits, error) {
 		limits.Dose = v.Dose
 		if v.Actuated {
 			limits.OnFault, limits.Shutdown, limits.OnStop = restOf[v.OnFault], restOf[v.Shutdown], restOf[v.OnStop()]
+			limits.Lasts = true
 			l.Links[v.Channel.Device].Watched = l.Links[v.Channel.Device].Watched || v.Tolerance > 0
 		}
 		l.Variables = append(l.Variables, limits)

@@ -21,7 +21,15 @@ func (o *Options) RestWord(i int, state RestState, lapses func(i int) bool) stri
 	case lapses(i):
 		return "is left to its device, which makes it safe"
 	}
+	if most, bounded := o.Lasting(i); bounded {
+		return strings.TrimRight(fmt.Sprintf("stays where it is, at %.6g %s at most", most, v.Unit), " ")
+	}
 	return "stays where it is"
+}
+
+// Lasting is the largest value at which a variable may be left; bounded says that there is one.
+func (o *Options) Lasting(i int) (most float64, bounded bool) {
+	return o.Variables[i].Limits.Lasting(i, o.Safety.Duties)
 }
 
 // RestWords says the same of every actuator, by name.

@@ -64,7 +64,7 @@ func variablesOf(w *setup.Setup) []VariableLine {
 			l.SlewUp, l.SlewDown = journal.Number(v.Limits.SlewUp), journal.Number(v.Limits.SlewDown)
 			l.Start, l.Settle = journal.Number(v.Start), seconds(v.Settle)
 			l.Tolerance, l.Timeout = journal.Number(v.Tolerance), seconds(v.Timeout)
-			l.LeftAlone, l.AtEnd = releaseWords(w, i), restWords(w, v)
+			l.LeftAlone, l.AtEnd = releaseWords(w, i), restWords(w, i)
 		}
 		out[i] = l
 	}
@@ -174,7 +174,8 @@ func releaseWords(w *setup.Setup, i int) string {
 }
 
 // restWords says where a variable is left at the end of a run.
-func restWords(w *setup.Setup, v *plan.Variable) string {
+func restWords(w *setup.Setup, i int) string {
+	v := &w.Options.Variables[i]
 	switch v.Shutdown {
 	case plan.RestSafe:
 		return "safe, " + show.Number(v.Limits.Safe)
@@ -183,6 +184,9 @@ func restWords(w *setup.Setup, v *plan.Variable) string {
 	}
 	if d := v.Channel.Device; d >= 0 && w.Devices[d].Exit > 0 {
 		return "its program's own safe state"
+	}
+	if most, bounded := w.Options.Lasting(i); bounded {
+		return "held, at most " + show.Number(most)
 	}
 	return "held"
 }

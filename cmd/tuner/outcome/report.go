@@ -250,6 +250,9 @@ func RestLines(w *setup.Setup, result *loop.Result) []string {
 	for _, r := range result.Rest {
 		state := map[plan.RestState]string{plan.RestHold: "left as it is", plan.RestOff: "let go",
 			plan.RestSafe: "at its safe value, " + show.Quantity(r.Value, r.Unit)}[r.State]
+		if r.Lowered {
+			state = fmt.Sprintf("at %s, above which it may be for a time only", show.Quantity(r.Value, r.Unit))
+		}
 		if r.Dose {
 			state = map[plan.RestState]string{plan.RestHold: "left to end what it gives", plan.RestOff: "gives nothing"}[r.State]
 		}

@@ -26,6 +26,8 @@ import (
 //	nan       answers with NaN
 //	text      prints a word of text
 //	refuse    says no to every write and to safe
+//
+// holds@0 is no fault: it keeps what a bye names.
 func childMain() {
 	log, fault, at := os.Args[1], "", math.MaxInt
 	if len(os.Args) > 2 {
@@ -49,7 +51,7 @@ func childMain() {
 	if fault == "dead" && c.count >= at {
 		os.Exit(3)
 	}
-	c.say(`{"protocol":"tuner-exec/1","name":"heater","channels":[` +
+	c.say(fmt.Sprintf(`{"protocol":"tuner-exec/1","name":"heater","holds":%v,"channels":[`, fault == "holds") +
 		`{"name":"power","unit":"W","access":"rw","min":0,"max":10,"safe":1,"release":false},` +
 		`{"name":"temp","unit":"degC","access":"r"}]}`)
 	lines := bufio.NewScanner(os.Stdin)
@@ -105,6 +107,8 @@ func (c *child) answer(line []byte) {
 			panic("child: " + err.Error())
 		}
 		c.say(string(text))
+	case "bye":
+		c.say(fmt.Sprintf(`{"id":%d,"ok":%v}`, r.ID, c.fault == "holds"))
 	case "safe":
 		c.power = 1
 		c.say(fmt.Sprintf(`{"id":%d,"ok":true}`, r.ID))

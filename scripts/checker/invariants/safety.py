@@ -302,13 +302,18 @@ def falls_back(rec):
 
 
 def exposure(rec):
-    """A knob is above its exposure's value for no longer than the exposure's time, and the way down."""
+    """A knob is above its exposure's value for no longer than the exposure's time, and the way down; a run that has ended leaves none above it."""
     v = Verdict()
     limit = rec.plan.exposure
     if not limit:
         return v
     k = next(k for k in rec.knobs if k["ch"] == limit["ch"])
     for session in rec.sessions:
+        driven = any(e["k"] == "set" and e["ch"] == k["ch"] for e in session.events)
+        if session.code in (0, 4, 130) and session.exit is not None and driven and not any(e["k"] == "hand" and e["t"] > session.end - 4 for e in session.events):
+            knob = session.exit["later_knobs"][k["ch"]]
+            v.hold(knob <= limit["above"] + k["tolerance"] + 1e-6,
+                   f"exit code {session.code}, and {k['ch']} was left at {knob}, above {limit['above']}, where its exposure lets it be for {limit['time']} s", session.end)
         since = None
         for e in session.events:
             if e["k"] not in ("set", "took", "lapsed", "self-safe", "exit") or e.get("ch", k["ch"]) != k["ch"] or e["k"] == "set":

@@ -63,3 +63,26 @@ func TestInterruptedWhileItBegins(t *testing.T) {
 		t.Errorf("after an end in order: exit code %d\n%s", code, errOut.String())
 	}
 }
+
+// TestInterruptedAboveItsExposure: an actuator that the file leaves where it is at the end comes down to
+// what it may be above for a time only, and the process says so.
+func TestInterruptedAboveItsExposure(t *testing.T) {
+	v := heater()
+	v.file = strings.NewReplacer(`shutdown = "safe"`, "shutdown = \"hold\"\nexposure = { above = 1.5, time = \"1h\" }", "range = [0.0, 9.0]", "range = [1.5, 9.0]",
+		`"oven.log"]`, `"oven.log", "holds@0"]`).Replace(v.file)
+	c := newCampaign(t, nil, v)
+	cmd := trial.Command(t, c.dir, "run", "kill.toml")
+	cmd.Env = append(os.Environ(), "TUNER_FAILPOINT=after-write@3", "TUNER_FAILSIGNAL=INT")
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	_ = cmd.Run() // its exit code is what is looked at
+	awaitChildren(t, filepath.Join(c.dir, c.log))
+	if code := cmd.ProcessState.ExitCode(); code != fault.ExitInterrupted || !strings.Contains(out.String(), "actuator power: at 1.5 W, above which it may be for a time only") {
+		t.Errorf("exit code %d\n%s", code, out.String())
+	}
+	heard := trial.ReadFile(t, filepath.Join(c.dir, c.log))
+	at := strings.LastIndex(heard, `"op":"write"`)
+	if at < 0 || !strings.Contains(heard[at:], `"power":1.5}`) {
+		t.Errorf("it was told %s", heard)
+	}
+}
