@@ -27,19 +27,27 @@ func (l *VariableLimits) Lasting(i int, duties []DutyLimits) (most float64, boun
 }
 
 // tooHigh says where a variable is to be brought that would be left where it is for good: nobody
-// counts the time above a value any more, so it comes down to that value. Where it is not known
-// whether the last write has arrived, what the device acknowledged before is said again: the other
-// may lie above.
+// counts the time above a value any more, so it comes down to that value. Where nobody knows
+// whether the last write has arrived, and it was not read since, what the device acknowledged
+// before is said again: the other may lie above.
 func (x *pass) tooHigh(i int) (dest float64, yes bool) {
-	l, in := &x.l.Variables[i], &x.in.Variable[i]
+	l, v, in := &x.l.Variables[i], &x.s.Variable[i], &x.in.Variable[i]
 	most, bounded := l.Lasting(i, x.l.Duties)
-	if !bounded || !l.Lasts {
+	switch {
+	case !bounded || !l.Lasts:
 		return 0, false
+	case !in.Written.finite():
+		return most, x.above(i, most)
 	}
-	acknowledged := in.Written.finite()
-	dest = most
-	if acknowledged {
-		dest = min(most, in.Written.Value)
+	unknown := v.Unsure && !(in.Readback.finite() && in.Readback.At >= v.LostAt)
+	return min(most, in.Written.Value), unknown || x.above(i, most)
+}
+
+// lower brings a variable down that is too high to be left, under slew. One that a hand has moved is
+// brought down from there.
+func (x *pass) lower(i int, dest float64) {
+	if x.displaced(i) {
+		x.s.Variable[i].Known = false
 	}
-	return dest, x.above(i, most) || acknowledged && x.s.Variable[i].Unsure
+	x.drive(i, dest)
 }

@@ -106,3 +106,23 @@ func TestFallbackToHoldLowers(t *testing.T) {
 		t.Errorf("left at %v, want 6", got)
 	}
 }
+
+// TestEndLowersWhatAHandHasMoved: one that a person moves above while the run ends comes down under slew,
+// from where it is.
+func TestEndLowersWhatAHandHasMoved(t *testing.T) {
+	l := exposed()
+	l.Variables[0].Tolerance = 0.01
+	r := newRig(t, l, 5).running()
+	r.drive(5.5).pass(2 * time.Second)
+	r.tick(CommandEnd)
+	r.in.Variable[0].Readback.Value = 9
+	for first := true; r.in.Variable[0].Readback.Value > 6 || first; first = false {
+		last := r.in.Variable[0].Readback.Value
+		if r.ticks(1); last-r.in.Variable[0].Readback.Value > 0.4+1e-9 || r.now > time.Minute {
+			t.Fatalf("at %v from %v to %v", r.now, last, r.in.Variable[0].Readback.Value)
+		}
+	}
+	if r.pass(time.Second); r.in.Variable[0].Readback.Value != 6 {
+		t.Errorf("left at %v", r.in.Variable[0].Readback.Value)
+	}
+}

@@ -192,7 +192,7 @@ func (x *pass) fallBack(i int, rest Rest) {
 		x.release(i)
 	default:
 		if dest, yes := x.tooHigh(i); yes {
-			x.drive(i, dest)
+			x.lower(i, dest)
 		} else {
 			x.hold(i)
 		}

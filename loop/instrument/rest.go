@@ -194,16 +194,20 @@ func (x *Instrument) staysPut(job *restJob) bool {
 		return true
 	}
 	v, a, e := &x.plan.Variables[i], &x.all[i], x.variables[i]
-	high := e.Known && e.Value > most+v.Tolerance
-	if a.written > most || math.IsNaN(a.written) && high {
+	written := !math.IsNaN(a.written)
+	if a.written > most || e.Known && e.Value > most+v.Tolerance && (v.Tolerance > 0 || !written) {
 		if !job.lowered {
 			job.lowered = true
 			x.tell(Said{"info", journal.EventShutdown, strings.TrimRight(fmt.Sprintf("%s may be above %.6g %s for a time only: it is brought down to that", v.Name, most, v.Unit), " ")})
 		}
 		return false
 	}
-	onItsWay := a.unsure && x.deviceOf(i).flight != nil || !math.IsNaN(a.written) && (a.lost || a.writtenAt.Before(a.lostAt))
-	return !onItsWay && (!job.lowered || v.Tolerance <= 0 || e.Known && !e.At.Before(a.writtenAt) && !high)
+	readSince := func(t time.Time) bool { return e.Known && !e.At.Before(t) }
+	unknown := a.lost || a.writtenAt.Before(a.lostAt) && !readSince(a.lostAt)
+	if a.unsure && x.deviceOf(i).flight != nil || written && unknown {
+		return false
+	}
+	return !job.lowered || v.Tolerance <= 0 || readSince(a.writtenAt)
 }
 
 // Rested is what became of the actuators.
