@@ -99,6 +99,7 @@ func TestSafeWait(t *testing.T) {
 		{"a lease that can be kept", "serial", serialKeys, "80ms", "", "", 0, []string{"!may run out"}},
 		{"mqtt", "mqtt", mqttKeys, "1h", "", "", 0, []string{"heater  mqtt    for nothing: it overtakes what is under way", "power: set over MQTT without a lease",
 			"over a link that has died without a sign it leaves again after 2s", "an interlock over MQTT may be silent for 10s"}},
+		{"mqtt, exposed", "mqtt", mqttKeys, "1s", "", "", 0, []string{"held, at most 5  heater.power", "above 5 W for 10s at most"}},
 		{"serial has no broker", "serial", serialKeys, "1s", "", "", 0, []string{"!an interlock over MQTT", "!the last of its actuators"}},
 		{"two on one line", "serial", serialKeys, "1s", "", "", 0, []string{"for the request under way, 1.6s at most; the last of its actuators, which are told one after the other, 3.2s",
 			"device.heater  its actuators get their safe values one after the other; the last may wait 3.2s, longer than safe_wait of [safety] (2s)"}},
@@ -110,6 +111,9 @@ func TestSafeWait(t *testing.T) {
 			keys := strings.NewReplacer("%T%", c.timeout, "%MORE%", c.more).Replace(c.keys)
 			if strings.Contains(c.name, "lease") || strings.Contains(c.name, "slow") {
 				lease = "lease = \"1500ms\"\n"
+			}
+			if strings.Contains(c.name, "exposed") {
+				lease = "on_fault = \"safe\"\nexposure = { above = 5.0, time = \"10s\" }\n"
 			}
 			text := strings.NewReplacer("%DRIVER%", c.driver, "%KEYS%\n", keys, "%SAFETY%", c.safety, "safe = 0.0\n", "safe = 0.0\n"+lease).Replace(heaterFile)
 			if strings.Contains(c.name, "two") {
