@@ -173,6 +173,15 @@ func TestWriteStatus(t *testing.T) {
 	}
 }
 
+// The driver's own gates before a setpoint, and what a safe one finds there. Those of the loop are
+// in loop/makesafe_test.go.
+//
+//	gate                                  setpoint      safe setpoint
+//	write whose answer is missing         -             leaves at once, and again when both are answered
+//	server that does not answer           -             as without a connection, once reply_timeout has broken it
+//	no connection                         not sent      has one made, and leaves with it
+//	connection made for a safe setpoint   not sent      leaves
+
 // A safe value waits for no other write, and is what the server sees last.
 func TestSafeOvertakesAndIsLast(t *testing.T) {
 	r := newRig(t)
@@ -219,7 +228,13 @@ func TestNoAnswerBreaksTheConnection(t *testing.T) {
 	if got := r.taken("power"); got[len(got)-1] != 0 {
 		t.Errorf("taken %v", got)
 	}
-	// Nothing is heard over that one: the device is to be opened again.
+	// Nothing is heard over that one, and no setpoint leaves: the device is to be opened again.
+	if _, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"power": 3}}); !errors.Is(err, drivers.ErrNotSent) || !errors.Is(err, drivers.ErrClosed) {
+		t.Errorf("a setpoint over a connection for a safe value: %v", err)
+	}
+	if _, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"power": 0}, Safe: true}); err != nil {
+		t.Errorf("a second safe value over it: %v", err)
+	}
 	if _, err := d.Read(context.Background(), []string{"energy"}); !errors.Is(err, drivers.ErrClosed) {
 		t.Errorf("a reading over a connection for a safe value: %v", err)
 	}
