@@ -89,11 +89,13 @@ func (c *child) answer(line []byte) {
 			return
 		}
 	}
-	switch r.Op {
-	case "write":
+	switch {
+	case r.Op == "bye" && c.fault == "holds":
+		c.say(fmt.Sprintf(`{"id":%d,"ok":true}`, r.ID))
+	case r.Op == "write":
 		c.power = r.Values["power"]
 		c.say(fmt.Sprintf(`{"id":%d,"ok":true,"values":{"power":%v}}`, r.ID, c.power))
-	case "read":
+	case r.Op == "read":
 		values := map[string]float64{}
 		if slices.Contains(r.Channels, "power") {
 			values["power"] = c.power
@@ -107,9 +109,7 @@ func (c *child) answer(line []byte) {
 			panic("child: " + err.Error())
 		}
 		c.say(string(text))
-	case "bye":
-		c.say(fmt.Sprintf(`{"id":%d,"ok":%v}`, r.ID, c.fault == "holds"))
-	case "safe":
+	case r.Op == "safe":
 		c.power = 1
 		c.say(fmt.Sprintf(`{"id":%d,"ok":true}`, r.ID))
 	default:
