@@ -10,6 +10,8 @@ import (
 type Known struct {
 	Policies
 	Drivers []Driver
+	// Notices are the kinds of notices that a run can send.
+	Notices []string
 	// Own gives, for a section of the file, such as a *Safety or the *SafetyVariable of a
 	// name, the structs of the packages that act on its further keys; they are filled.
 	Own func(section any, name string) []any
@@ -43,6 +45,8 @@ func (k *Known) enum(list string) (words []string) {
 		return k.Words()
 	case list == "@acquisitions":
 		return k.Acquisitions
+	case list == "@notices":
+		return k.Notices
 	case list == "@drivers":
 		for _, d := range k.Drivers {
 			words = append(words, d.Name)

@@ -21,9 +21,6 @@ type Notify struct {
 	Every time.Duration `toml:"every" default:"1m" bound:">= 0s" doc:"shortest time between two notices of a kind; of those in between the newest is sent"`
 }
 
-// notifyKinds lists what a notice may be about.
-func notifyKinds() []string { return []string{"tripped", "held", "finished", "new-best"} }
-
 // notify checks [notify].
 func (k *checker) notify() {
 	n := k.cfg.Notify
@@ -48,8 +45,8 @@ func (k *checker) notify() {
 		k.bad("notify.command", "names no program", "")
 	}
 	for _, kind := range n.On {
-		if !slices.Contains(notifyKinds(), kind) {
-			k.bad("notify.on", fmt.Sprintf("%q is not a kind of notice", kind), "it lists "+strings.Join(notifyKinds(), ", "))
+		if known := k.cfg.known.enum("@notices"); !slices.Contains(known, kind) {
+			k.bad("notify.on", fmt.Sprintf("%q is not a kind of notice", kind), "it lists "+strings.Join(known, ", "))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/drivers/mqtt"
+	"github.com/labtuner/tuner/loop/notices"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
@@ -14,6 +15,7 @@ import (
 // known are the policies that there are, as the command hands them in.
 func known() *Known {
 	out := &Known{Drivers: []Driver{{Name: "exec", Introduces: true}, {Name: "mqtt"}, {Name: "serial", IntroducedBy: "profile"}, {Name: "sim", Introduces: true}}}
+	out.Notices = notices.Kinds()
 	for _, k := range policy.Table() {
 		out.Kinds = append(out.Kinds, Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence, UsualConfidence: k.UsualConfidence, Schedule: k.Schedule,
 			UsualSchedule: k.UsualSchedule, PriorRule: k.PriorRule, Risky: k.Risk, Noise: Noise(k.Noise), PerCost: k.PerCost, Subsets: k.Subsets})

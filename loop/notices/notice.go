@@ -17,8 +17,8 @@ const (
 	NewBest = "new-best"
 )
 
-// kinds lists all of them, the most urgent first.
-func kinds() []string { return []string{Tripped, Held, Finished, NewBest} }
+// Kinds lists all of them, the most urgent first.
+func Kinds() []string { return []string{Tripped, Held, Finished, NewBest} }
 
 // Notice is one message, a JSON object of members that do not change their meaning.
 type Notice struct {
@@ -39,4 +39,4 @@ type Notice struct {
 }
 
 // urgency orders notices.
-func (n *Notice) urgency() int { return slices.Index(kinds(), n.Event) }
+func (n *Notice) urgency() int { return slices.Index(Kinds(), n.Event) }

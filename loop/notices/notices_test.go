@@ -64,7 +64,7 @@ func (s *server) list() (texts []string, told string) {
 }
 
 func (s *server) sender(t *testing.T, every time.Duration) *Sender {
-	x := NewSender(Options{Way: &Webhook{URL: s.URL + "/secret", Format: JSON}, Kinds: kinds(), Every: every, Retry: time.Millisecond, Tell: s.tell})
+	x := NewSender(Options{Way: &Webhook{URL: s.URL + "/secret", Format: JSON}, Kinds: Kinds(), Every: every, Retry: time.Millisecond, Tell: s.tell})
 	t.Cleanup(func() { x.Close(0) })
 	return x
 }
@@ -127,10 +127,10 @@ func TestNeverInTheWay(t *testing.T) {
 	down := "http://" + l.Addr().String()
 	l.Close()
 	for _, url := range []string{slow.URL, down} {
-		x := NewSender(Options{Way: &Webhook{URL: url, Format: JSON}, Kinds: kinds(), Tell: func(string) {}})
+		x := NewSender(Options{Way: &Webhook{URL: url, Format: JSON}, Kinds: Kinds(), Tell: func(string) {}})
 		begin := time.Now()
 		for i := range 100_000 {
-			x.Put(Notice{Event: kinds()[i%4], Text: fmt.Sprint(i)})
+			x.Put(Notice{Event: Kinds()[i%4], Text: fmt.Sprint(i)})
 		}
 		x.mu.Lock()
 		if waiting := len(x.waiting); waiting > 4 {

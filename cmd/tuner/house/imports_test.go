@@ -72,7 +72,7 @@ var arrows = map[string][]string{
 	"cmd/tuner/runfiles": {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/show", "configs", "loop/guard", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "loop/journal/store", "safety"},
 	"cmd/tuner/serve":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/setup", "cmd/tuner/show", "drivers", "drivers/sim", "loop", "loop/worker"},
 	"cmd/tuner/session":  {"cmd/tuner/describe", "cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/outcome", "cmd/tuner/runfiles", "cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers", "drivers/mqtt", "drivers/sim", "loop", "loop/control", "loop/guard", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "loop/journal/export", "loop/local", "loop/notices", "loop/plan", "loop/policy", "loop/remote", "loop/replay", "loop/web"},
-	"cmd/tuner/setup":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/runfiles", "cmd/tuner/show", "configs", "drivers", "drivers/*", "loop", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "loop/journal/export", "loop/plan", "loop/policy", "loop/replay", "loop/worker", "safety"},
+	"cmd/tuner/setup":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/runfiles", "cmd/tuner/show", "configs", "drivers", "drivers/*", "loop", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "loop/journal/export", "loop/notices", "loop/plan", "loop/policy", "loop/replay", "loop/worker", "safety"},
 	"cmd/tuner/show":     {},
 	"cmd/tuner/wizard":   {"cmd/tuner/examine", "drivers", "loop/web"},
 	"cmd/tuner/trial":    {"cmd/tuner/commands", "cmd/tuner/host", "configs", "drivers/driverstest/broker", "scripts/testsize"},

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/notices"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -47,7 +48,7 @@ func Known() *configs.Known { return new(Setup).known() }
 
 // known is what Known gives; what a file says of the packages' keys goes into w.
 func (w *Setup) known() *configs.Known {
-	out := &configs.Known{Own: w.own}
+	out := &configs.Known{Own: w.own, Notices: notices.Kinds()}
 	for _, d := range Drivers() {
 		out.Drivers = append(out.Drivers, configs.Driver{Name: d.Name, Introduces: d.Introduces, IntroducedBy: d.IntroducedBy, Declares: declares(d)})
 	}
