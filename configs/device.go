@@ -74,8 +74,8 @@ func (d *Device) rawChannels() map[string]any {
 	return all
 }
 
-// Keep implements schema.Keeper: it takes the driver's keys and splits off the channels.
-func (d *Device) Keep(unknown map[string]any, at string, w *schema.Walker) {
+// TakeUnknown implements schema.OpenSection: it takes the driver's keys and splits off the channels.
+func (d *Device) TakeUnknown(unknown map[string]any, at string, w *schema.Walker) {
 	d.Line = w.Loc.Line(at)
 	d.own = schema.NewOwnKeys(maps.Clone(unknown), at, w.Loc, "name", "driver", "channel")
 	delete(d.own.Raw, "channel")
@@ -103,8 +103,8 @@ func (d *Device) Keep(unknown map[string]any, at string, w *schema.Walker) {
 	})
 }
 
-// Kept implements schema.Keeper.
-func (d *Device) Kept() []schema.OwnKeys {
+// OwnKeys implements schema.OpenSection.
+func (d *Device) OwnKeys() []schema.OwnKeys {
 	all := []schema.OwnKeys{d.own}
 	for _, c := range d.channels {
 		all = append(all, c.own)
@@ -112,4 +112,4 @@ func (d *Device) Kept() []schema.OwnKeys {
 	return all
 }
 
-var _ schema.Keeper = (*Device)(nil)
+var _ schema.OpenSection = (*Device)(nil)

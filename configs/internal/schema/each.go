@@ -44,8 +44,8 @@ func each(section reflect.Value, at string, owned map[string][]any, to visitor) 
 	if to.kept == nil || !section.CanAddr() {
 		return
 	}
-	if k, ok := section.Addr().Interface().(Keeper); ok {
-		for _, own := range k.Kept() {
+	if k, ok := section.Addr().Interface().(OpenSection); ok {
+		for _, own := range k.OwnKeys() {
 			to.kept(own)
 		}
 	}

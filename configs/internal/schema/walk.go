@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Keeper is a section that keeps the keys which the schema does not know,
-// because another package knows them.
-type Keeper interface {
-	// Keep takes the unknown keys of the section at a key.
-	Keep(unknown map[string]any, at string, w *Walker)
-	// Kept are those keys, with what has become of them.
-	Kept() []OwnKeys
+// OpenSection is a section that may have keys which the schema does not know, because another
+// package knows them.
+type OpenSection interface {
+	// TakeUnknown takes the unknown keys of the section at a key.
+	TakeUnknown(unknown map[string]any, at string, w *Walker)
+	// OwnKeys are those keys, with what has become of them.
+	OwnKeys() []OwnKeys
 }
 
 // Walker lays a generic tree over structs and collects every problem on the way.
@@ -104,9 +104,9 @@ func (w *Walker) Section(dst reflect.Value, raw map[string]any, at string, other
 	for _, key := range known {
 		delete(unknown, key)
 	}
-	if k, ok := dst.Addr().Interface().(Keeper); ok {
+	if k, ok := dst.Addr().Interface().(OpenSection); ok {
 		w.misspelt(unknown, fields, raw, at)
-		k.Keep(unknown, at, w)
+		k.TakeUnknown(unknown, at, w)
 	} else {
 		w.unknown(unknown, known, raw, at)
 	}
