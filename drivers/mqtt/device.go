@@ -214,7 +214,7 @@ func (d *Device) own(ctx context.Context, l *link.Link) error {
 		}
 		d.wasOwner = true
 	}
-	d.owner.keep(l, d.env.Clock.Now)
+	d.owner.startRenewing(l, d.env.Clock.Now)
 	return nil
 }
 

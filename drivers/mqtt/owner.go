@@ -245,8 +245,8 @@ type ownedError string
 func (e ownedError) Error() string   { return string(e) }
 func (e ownedError) Unwrap() []error { return []error{drivers.ErrUnavailable, drivers.ErrOwned} }
 
-// keep renews our word until it is stopped, and notices where it is another's.
-func (w *ownership) keep(l *link.Link, now func() time.Time) {
+// startRenewing says our word again until it is stopped, and notices where it is another's.
+func (w *ownership) startRenewing(l *link.Link, now func() time.Time) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.mu.Lock()
 	w.stop, w.settling = cancel, false

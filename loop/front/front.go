@@ -62,9 +62,9 @@ type Value struct {
 	High journal.Number `json:"high"`
 }
 
-// keep lists the points that no other dominates, by the first axis, the best first. Of equal ones
-// it keeps all. Points without both values are left out. Cost: n log n.
-func (f *Front) keep(points []Point) {
+// setPoints lists the points that no other dominates, by the first axis, the best first. Of equal ones
+// all stay. Points without both values are left out. Cost: n log n.
+func (f *Front) setPoints(points []Point) {
 	sense := func(a Axis, v Value) float64 {
 		if a.Maximize {
 			return float64(v.Value)

@@ -47,7 +47,7 @@ func TestKeepAgainstTheDefinition(t *testing.T) {
 				want = append(want, i)
 			}
 		}
-		f.keep(slices.Clone(points))
+		f.setPoints(slices.Clone(points))
 		var got []int
 		for i, p := range f.Points {
 			got = append(got, p.Steps)
@@ -81,7 +81,7 @@ func TestMeasuredSettings(t *testing.T) {
 	step(2, []float64{9, 7})
 	step(1, []float64{5, 5})
 	f := &Front{First: m.axis(m.first), Second: m.axis(m.second)}
-	f.keep(m.points())
+	f.setPoints(m.points())
 	if f.Among != 2 || len(f.Points) != 2 {
 		t.Fatalf("%+v", f)
 	}

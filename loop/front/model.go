@@ -26,7 +26,7 @@ func OfModel(o *plan.Options, w policy.Weigher, beta float64) (*Front, error) {
 	for i := range all {
 		points[i] = pointOf(o, &all[i], beta)
 	}
-	f.keep(points)
+	f.setPoints(points)
 	return f, nil
 }
 

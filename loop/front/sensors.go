@@ -52,7 +52,7 @@ func OfSensors(o *plan.Options, r *journal.Reader, first, second Quantity, count
 		}
 	}
 	f := &Front{First: m.axis(first), Second: m.axis(second)}
-	f.keep(m.points())
+	f.setPoints(m.points())
 	return f, nil
 }
 

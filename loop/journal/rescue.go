@@ -90,7 +90,7 @@ func (j *Journal) putRight() error {
 		err = j.goHome()
 	}
 	if err == nil && j.lock != nil {
-		err = j.lock.Keep()
+		err = j.lock.Renew()
 	}
 	return err
 }

@@ -68,9 +68,9 @@ func ControlPath(journalPath string) string {
 // GoodCopy is where a run's file is kept.
 func GoodCopy(control string) string { return control + ".toml" }
 
-// KeepGood keeps the file that a run goes by: written beside and renamed, so that there is no
+// SaveGood saves the file that a run goes by: written beside and renamed, so that there is no
 // half of one.
-func KeepGood(control string, text []byte) error {
+func SaveGood(control string, text []byte) error {
 	path := GoodCopy(control)
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *session) openControl(deps *loop.Deps) error {
 		return err
 	}
 	runfiles.NoteControl(s.Env, runfiles.ControlPath(s.Path))
-	if err := runfiles.KeepGood(runfiles.ControlPath(s.Path), s.Setup.Config.Text); err != nil {
+	if err := runfiles.SaveGood(runfiles.ControlPath(s.Path), s.Setup.Config.Text); err != nil {
 		s.tell.Say("tuner: warning: no copy of the file is kept for make-safe: %v", err)
 	}
 	return nil

@@ -128,7 +128,7 @@ func (s *session) openPort(d *doors, secure bool) (err error) {
 	if d.link == nil {
 		return nil
 	}
-	return d.link.keep(d.address)
+	return d.link.write(d.address)
 }
 
 // runsHere lists the runs of this computer that this process may reach, as tuner status does.

@@ -63,8 +63,8 @@ func keptToken(path string) string {
 // text is the link to a page at an address.
 func (l *pageLink) text(address string) string { return address + linkMark + l.token }
 
-// keep writes the link, for its user alone.
-func (l *pageLink) keep(address string) error {
+// write puts the link into its file, for its user alone.
+func (l *pageLink) write(address string) error {
 	if err := l.remove(); err != nil {
 		return err
 	}

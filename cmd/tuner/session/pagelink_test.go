@@ -17,7 +17,7 @@ func TestPageLink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.keep("http://127.0.0.1:1/"); err != nil {
+		if err := l.write("http://127.0.0.1:1/"); err != nil {
 			t.Fatal(err)
 		}
 		return l

@@ -104,7 +104,7 @@ func (c *File) Look() (found string, err error) {
 			}
 		}
 	}
-	return found, c.lock.Keep()
+	return found, c.lock.Renew()
 }
 
 // Belongs says what instrument the states are about that are written from now on.

@@ -220,8 +220,8 @@ func LeftBehind(real string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil && !readHolder(f).noLog
 }
 
-// Keep takes the lock again where its file was deleted, so that no second process gets it.
-func (l *Lock) Keep() error {
+// Renew takes the lock again where its file was deleted, so that no second process gets it.
+func (l *Lock) Renew() error {
 	if same, err := isCurrent(l.file, l.path+".lock"); same || err != nil {
 		return err
 	}

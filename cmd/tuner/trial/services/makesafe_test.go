@@ -31,7 +31,7 @@ func TestMakeSafeBesideARun(t *testing.T) {
 	}
 	defer c.Close()
 	c.Belongs(controlstate.Instrument{Config: host.Absolute("service.toml"), Name: "bench"})
-	if err := errors.Join(c.Write(controlstate.State{}), runfiles.KeepGood("other.control", text)); err != nil {
+	if err := errors.Join(c.Write(controlstate.State{}), runfiles.SaveGood("other.control", text)); err != nil {
 		t.Fatal(err)
 	}
 	for _, broken := range []bool{false, true} {
