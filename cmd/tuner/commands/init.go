@@ -27,7 +27,7 @@ type initFlags struct {
 	devices []string
 	probe   bool
 	page    bool
-	wish    examine.Wish
+	purpose examine.Purpose
 }
 
 func newInitCommand(e *host.Env) *cobra.Command {
@@ -68,11 +68,11 @@ copy; it serves this computer alone, only reads, and writes nothing. Ctrl-C ends
 	cmd.Flags().StringArrayVar(&f.devices, "device", nil, "where to look, DRIVER=WHERE: exec=\"python3 oven.py\", mqtt=tcp://HOST:1883, serial=/dev/ttyUSB0, opcua=opc.tcp://HOST:4840; may be repeated")
 	cmd.Flags().BoolVar(&f.probe, "probe", false, "list what answers; with FILE and the other flags, ask nothing")
 	cmd.Flags().BoolVar(&f.page, "page", false, "show what answers, and the file for it, in a browser; nothing is written")
-	cmd.Flags().StringVar(&f.wish.Objective, "objective", "", "the channel that counts")
-	cmd.Flags().BoolVar(&f.wish.Minimize, "minimize", false, "less of it is better")
-	cmd.Flags().StringArrayVar(&f.wish.Knobs, "knob", nil, "a channel that is set; may be repeated (default: all that can be)")
-	cmd.Flags().StringVar(&f.wish.Name, "name", "", "the run's name (default: the file's)")
-	cmd.Flags().IntVar(&f.wish.Steps, "steps", 30, "how many steps the search has")
+	cmd.Flags().StringVar(&f.purpose.Objective, "objective", "", "the channel that counts")
+	cmd.Flags().BoolVar(&f.purpose.Minimize, "minimize", false, "less of it is better")
+	cmd.Flags().StringArrayVar(&f.purpose.Knobs, "knob", nil, "a channel that is set; may be repeated (default: all that can be)")
+	cmd.Flags().StringVar(&f.purpose.Name, "name", "", "the run's name (default: the file's)")
+	cmd.Flags().IntVar(&f.purpose.Steps, "steps", 30, "how many steps the search has")
 	return cmd
 }
 
@@ -100,16 +100,16 @@ func showFirst(ctx context.Context, e *host.Env, f initFlags) error {
 		return err
 	}
 	listFound(e.Stderr, found)
-	wish := f.wish
-	wish.Name = cmp.Or(wish.Name, "first")
-	_ = completeWish(&wish, found, &questions{}) // what is still open, the page asks
+	purpose := f.purpose
+	purpose.Name = cmp.Or(purpose.Name, "first")
+	_ = completePurpose(&purpose, found, &questions{}) // what is still open, the page asks
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Stdout, "http://%s/\n", l.Addr())
 	fmt.Fprintln(e.Stderr, "tuner: it only shows, to this computer alone; Ctrl-C ends it")
-	w := wizard.Wizard{Found: found, Wish: wish, Check: func(name, text string) error { return checkText(name, text, e) }}
+	w := wizard.Wizard{Found: found, Purpose: purpose, Check: func(name, text string) error { return checkText(name, text, e) }}
 	return w.Serve(ctx, l)
 }
 
@@ -147,14 +147,14 @@ func writeFirst(ctx context.Context, e *host.Env, args []string, f initFlags) er
 	if len(args) == 0 {
 		return nil
 	}
-	wish := f.wish
-	if wish.Name == "" {
-		wish.Name = strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))
+	purpose := f.purpose
+	if purpose.Name == "" {
+		purpose.Name = strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))
 	}
-	if err := completeWish(&wish, found, ask); err != nil {
+	if err := completePurpose(&purpose, found, ask); err != nil {
 		return err
 	}
-	text, err := examine.FirstFile(found, wish)
+	text, err := examine.FirstFile(found, purpose)
 	if err != nil {
 		return err
 	}
@@ -183,9 +183,9 @@ func writeChecked(path, text string, e *host.Env) error {
 	return nil
 }
 
-// completeWish fills in what no flag says: the objective is asked for, or is the only channel that
+// completePurpose fills in what no flag says: the objective is asked for, or is the only channel that
 // can only be read; every channel that can be set is a knob.
-func completeWish(wish *examine.Wish, found []examine.Instrumented, ask *questions) error {
+func completePurpose(purpose *examine.Purpose, found []examine.Instrumented, ask *questions) error {
 	var read, set []string
 	for _, d := range found {
 		for _, c := range d.Channels {
@@ -196,22 +196,22 @@ func completeWish(wish *examine.Wish, found []examine.Instrumented, ask *questio
 			}
 		}
 	}
-	if wish.Objective == "" && len(read) == 1 {
-		wish.Objective = read[0]
+	if purpose.Objective == "" && len(read) == 1 {
+		purpose.Objective = read[0]
 	}
-	if wish.Objective == "" && ask.person {
-		wish.Objective = ask.answer("which channel counts ("+strings.Join(read, ", ")+")", "")
+	if purpose.Objective == "" && ask.person {
+		purpose.Objective = ask.answer("which channel counts ("+strings.Join(read, ", ")+")", "")
 	}
-	if len(wish.Knobs) == 0 && ask.person && len(set) > 1 {
-		wish.Knobs = strings.Fields(ask.answer("which channels are set, parted by blanks (empty: all of "+strings.Join(set, " ")+")", ""))
+	if len(purpose.Knobs) == 0 && ask.person && len(set) > 1 {
+		purpose.Knobs = strings.Fields(ask.answer("which channels are set, parted by blanks (empty: all of "+strings.Join(set, " ")+")", ""))
 	}
-	if len(wish.Knobs) == 0 {
-		wish.Knobs = set
+	if len(purpose.Knobs) == 0 {
+		purpose.Knobs = set
 	}
 	switch {
-	case wish.Objective == "":
+	case purpose.Objective == "":
 		return fault.Usage(fault.WithHint(errors.New("which channel counts is not known"), "--objective, one of "+strings.Join(read, ", ")))
-	case len(wish.Knobs) == 0:
+	case len(purpose.Knobs) == 0:
 		return fault.Usage(fault.WithHint(errors.New("nothing that answered can be set"), "name a program, or a broker with a device of a preset: --device DRIVER=WHERE"))
 	}
 	return nil

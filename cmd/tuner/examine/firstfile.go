@@ -11,8 +11,8 @@ import (
 	"github.com/labtuner/tuner/drivers"
 )
 
-// Wish is what a first file is for.
-type Wish struct {
+// Purpose is what a first file is for.
+type Purpose struct {
 	Name string
 	// Objective is the channel that counts, Knobs those that are set: DEVICE.CHANNEL, or CHANNEL
 	// where one device has it.
@@ -29,13 +29,13 @@ type chosen struct {
 }
 
 // FirstFile is the text of a file for what was found.
-func FirstFile(found []Instrumented, wish Wish) (string, error) {
-	objective, err := choose(found, wish.Objective)
+func FirstFile(found []Instrumented, purpose Purpose) (string, error) {
+	objective, err := choose(found, purpose.Objective)
 	if err != nil {
-		return "", fmt.Errorf("--objective %s: %w", wish.Objective, err)
+		return "", fmt.Errorf("--objective %s: %w", purpose.Objective, err)
 	}
 	var knobs []chosen
-	for _, name := range wish.Knobs {
+	for _, name := range purpose.Knobs {
 		k, err := choose(found, name)
 		if err == nil && k.Access != drivers.ReadWrite {
 			err = fault.Usage(fmt.Errorf("it can only be read"))
@@ -50,14 +50,14 @@ func FirstFile(found []Instrumented, wish Wish) (string, error) {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# Written by tuner init. Keys: tuner config, docs/reference/configuration.md.")
 	line("schema = 1")
-	line("name = %s", strconv.Quote(wish.Name))
+	line("name = %s", strconv.Quote(purpose.Name))
 	goal := ""
-	if wish.Minimize {
+	if purpose.Minimize {
 		goal = `, goal = "minimize"`
 	}
 	line("objective = { sensor = %s%s }", strconv.Quote(plain(objective.Name)), goal)
 	line(`policy = { kind = "irgp-ucb" }   # others: docs/policies.md`)
-	line("stop = { steps = %d }   # the search's length; a comparison with the start follows", wish.Steps)
+	line("stop = { steps = %d }   # the search's length; a comparison with the start follows", purpose.Steps)
 	writeSensor(line, objective)
 	for _, k := range knobs {
 		writeKnob(line, k)

@@ -33,8 +33,8 @@ var script []byte
 // Wizard is what was found, and how a text is checked.
 type Wizard struct {
 	Found []examine.Instrumented
-	// Wish is what flags have said: the form begins with it.
-	Wish examine.Wish
+	// Purpose is what flags have said: the form begins with it.
+	Purpose examine.Purpose
 	// Check says what tuner check would say of a file's text, nil where it accepts it.
 	Check func(name, text string) error
 }
@@ -48,7 +48,7 @@ type channel struct {
 
 // shown is what the page is made of.
 type shown struct {
-	Wish     examine.Wish
+	Purpose  examine.Purpose
 	Devices  []device
 	File     string
 	Text     string
@@ -95,11 +95,11 @@ func (w *Wizard) page(out http.ResponseWriter, r *http.Request) {
 
 // show makes the page of what a form says, or of the flags where it says nothing yet.
 func (w *Wizard) show(r *http.Request) shown {
-	s := shown{Wish: w.Wish}
+	s := shown{Purpose: w.Purpose}
 	if q := r.URL.Query(); q.Has("name") {
-		s.Wish = examine.Wish{Name: strings.TrimSpace(q.Get("name")), Objective: q.Get("objective"), Minimize: q.Get("goal") == "minimize", Knobs: q["knob"]}
+		s.Purpose = examine.Purpose{Name: strings.TrimSpace(q.Get("name")), Objective: q.Get("objective"), Minimize: q.Get("goal") == "minimize", Knobs: q["knob"]}
 		steps, err := strconv.Atoi(q.Get("steps"))
-		if s.Wish.Steps = steps; err != nil || steps < 1 {
+		if s.Purpose.Steps = steps; err != nil || steps < 1 {
 			s.Trouble = fmt.Sprintf("%q is no number of steps: write 1 or more", q.Get("steps"))
 		}
 	}
@@ -107,19 +107,19 @@ func (w *Wizard) show(r *http.Request) shown {
 		s.Devices = append(s.Devices, device{d.Name, d.Driver, d.Says})
 		for _, c := range d.Channels {
 			name := d.Name + "." + c.Name
-			s.Channels = append(s.Channels, channel{Name: name, Says: says(c), Objective: name == s.Wish.Objective || c.Name == s.Wish.Objective,
-				Settable: c.Access == drivers.ReadWrite && !c.Dose, Chosen: chosen(s.Wish.Knobs, name, c.Name)})
+			s.Channels = append(s.Channels, channel{Name: name, Says: says(c), Objective: name == s.Purpose.Objective || c.Name == s.Purpose.Objective,
+				Settable: c.Access == drivers.ReadWrite && !c.Dose, Chosen: chosen(s.Purpose.Knobs, name, c.Name)})
 		}
 	}
 	switch {
 	case s.Trouble != "":
 	case len(w.Found) == 0:
 		s.Trouble = "nothing answered: end this and name where to look, as in tuner init --page --device exec=\"python3 oven.py\""
-	case s.Wish.Name == "":
+	case s.Purpose.Name == "":
 		s.Trouble = "give the run a name"
-	case s.Wish.Objective == "":
+	case s.Purpose.Objective == "":
 		s.Trouble = "choose the channel that counts"
-	case len(s.Wish.Knobs) == 0:
+	case len(s.Purpose.Knobs) == 0:
 		s.Trouble = "choose at least one channel that is set"
 	default:
 		s.write(w)
@@ -129,9 +129,9 @@ func (w *Wizard) show(r *http.Request) shown {
 
 // write makes the file, and has it checked.
 func (s *shown) write(w *Wizard) {
-	text, err := examine.FirstFile(w.Found, s.Wish)
+	text, err := examine.FirstFile(w.Found, s.Purpose)
 	if err == nil {
-		s.Text, s.Lines, s.File = text, strings.Count(text, "\n")+1, s.Wish.Name+".toml"
+		s.Text, s.Lines, s.File = text, strings.Count(text, "\n")+1, s.Purpose.Name+".toml"
 		err = w.Check(s.File, text)
 	}
 	if err != nil {

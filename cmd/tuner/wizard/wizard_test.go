@@ -72,7 +72,7 @@ func get(t *testing.T, method, address string) (int, string) {
 // what check refuses is said in place; there is nothing that it takes but questions.
 func TestWizard(t *testing.T) {
 	var checked []string
-	base := serve(t, Wizard{Found: oven(), Wish: examine.Wish{Name: "first", Steps: 30}, Check: func(name, text string) error {
+	base := serve(t, Wizard{Found: oven(), Purpose: examine.Purpose{Name: "first", Steps: 30}, Check: func(name, text string) error {
 		checked = append(checked, name+"\n"+text)
 		if strings.Contains(text, "fan") {
 			return errors.New("first.toml:20: variable.fan.range: CHANGE it")
@@ -92,7 +92,7 @@ func TestWizard(t *testing.T) {
 	}
 	choice := url.Values{"name": {"my oven"}, "steps": {"40"}, "objective": {"oven.yield"}, "goal": {"minimize"}, "knob": {"oven.power"}}
 	text := ask(choice)
-	want, err := examine.FirstFile(oven(), examine.Wish{Name: "my oven", Steps: 40, Objective: "oven.yield", Minimize: true, Knobs: []string{"oven.power"}})
+	want, err := examine.FirstFile(oven(), examine.Purpose{Name: "my oven", Steps: 40, Objective: "oven.yield", Minimize: true, Knobs: []string{"oven.power"}})
 	if err != nil || len(checked) != 1 || checked[0] != "my oven.toml\n"+want || !strings.Contains(text, "tuner check accepts it") || !strings.Contains(text, "goal = &#34;minimize&#34;") {
 		t.Errorf("%v, checked %q\n%s", err, checked, text)
 	}
@@ -128,7 +128,7 @@ func TestWizardInABrowser(t *testing.T) {
 	if browser == nil {
 		return
 	}
-	base := serve(t, Wizard{Found: oven(), Wish: examine.Wish{Name: "first", Steps: 30, Knobs: []string{"oven.power"}}, Check: func(string, string) error { return nil }})
+	base := serve(t, Wizard{Found: oven(), Purpose: examine.Purpose{Name: "first", Steps: 30, Knobs: []string{"oven.power"}}, Check: func(string, string) error { return nil }})
 	for i, s := range webtest.Screens() {
 		if i != 3 && !testsize.Whole() {
 			continue
