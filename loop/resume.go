@@ -13,7 +13,7 @@ import (
 // unknown: it counts, its control set and all its shots are charged (not its setting's own cost and
 // its way, which nobody knows), and it teaches the policy nothing.
 func (l *stepper) takeUp() {
-	l.people.asked = replay.Wishes(l.deps.Asked)
+	l.people.asked = replay.PendingTries(l.deps.Asked)
 	p := l.deps.Past
 	if p == nil {
 		return

@@ -18,7 +18,7 @@ import (
 // people is what people have asked to be measured, oldest first.
 type people struct {
 	steps *stepper
-	asked control.Wishes
+	asked control.PendingTries
 }
 
 // queue takes a person's setting in, or says why it cannot be tried.
@@ -32,11 +32,11 @@ func (l *people) queue(o *control.Order, id int64) control.Response {
 		return control.Response{Code: control.CodeArgs, Message: err.Error()}
 	case l.steps.ending.reason != "" || l.steps.wantBest || l.steps.verifying.running:
 		return control.Response{Code: control.CodeEnding, Message: "the search has ended: no step follows"}
-	case l.asked.Steps()+t.Times > control.WishesMost:
-		return control.Response{Code: control.CodeConditions, Message: fmt.Sprintf("%d settings wait already, of %d at most", l.asked.Steps(), control.WishesMost)}
+	case l.asked.Steps()+t.Times > control.MostPending:
+		return control.Response{Code: control.CodeConditions, Message: fmt.Sprintf("%d settings wait already, of %d at most", l.asked.Steps(), control.MostPending)}
 	}
 	before := l.asked.Steps()
-	l.asked = append(l.asked, control.Wish{Person: journal.Person{Command: id, Who: o.Origin(), Reason: o.Reason}, Try: t, Left: t.Times})
+	l.asked = append(l.asked, control.PendingTry{Person: journal.Person{Command: id, Who: o.Origin(), Reason: o.Reason}, Try: t, Left: t.Times})
 	x, _, _ := l.steps.opt.TrySetting(t.Values, l.inside) // it was looked at above
 	text := l.steps.opt.SettingText(x)
 	if t.Times > 1 {
@@ -71,7 +71,7 @@ func (l *people) next() bool {
 }
 
 // begunBy makes the step of a person's setting.
-func (l *people) begunBy(a control.Wish) error {
+func (l *people) begunBy(a control.PendingTry) error {
 	x, set, err := l.steps.opt.TrySetting(a.Try.Values, l.inside)
 	if err != nil {
 		return err

@@ -66,17 +66,17 @@ type Asked struct {
 	Transaction string
 }
 
-// Wishes are the settings that people have asked for and that were not measured as often as they
+// PendingTries are the settings that people have asked for and that were not measured as often as they
 // wanted.
-func Wishes(all []Asked) (wishes control.Wishes) {
+func PendingTries(all []Asked) (pending control.PendingTries) {
 	for _, a := range all {
 		t, err := control.ParseTry([]byte(a.Args))
 		if left := t.Times - a.Made; err == nil && left > 0 {
 			person := journal.Person{Command: a.Command, Who: a.Who, Reason: control.ReasonOf([]byte(a.Args))}
-			wishes = append(wishes, control.Wish{Person: person, Try: t, Left: left})
+			pending = append(pending, control.PendingTry{Person: person, Try: t, Left: left})
 		}
 	}
-	return wishes
+	return pending
 }
 
 // charge is what one step cost.
