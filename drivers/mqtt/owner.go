@@ -75,7 +75,7 @@ type ownership struct {
 	ttl      time.Duration
 	again    chan struct{} // holds one where a newcomer is to hear from us at once
 	seq      int64         // of the renewals
-	settling bool          // our word is new, and one that was renewed counts more
+	claiming bool          // our word is new, and one that was renewed counts more
 
 	mu     sync.Mutex
 	others map[string]heard
@@ -106,7 +106,7 @@ func (w *ownership) begin(id string) {
 	if w.me.ID == "" {
 		w.me.ID, w.me.TTLMS = id, w.ttl.Milliseconds()
 	}
-	w.others, w.mine, w.echo, w.lost, w.settling = map[string]heard{}, map[string]*link.Connection{}, map[string]bool{}, "", true
+	w.others, w.mine, w.echo, w.lost, w.claiming = map[string]heard{}, map[string]*link.Connection{}, map[string]bool{}, "", true
 }
 
 // take takes in a message of an owner's topic, and reports whether it was one.
@@ -128,7 +128,7 @@ func (w *ownership) take(m link.Arrived) bool {
 		if !known { // else that one was first
 			w.mine[m.Topic] = m.From
 		}
-	case w.mine[m.Topic] == m.From && (!w.settling || said.Seq <= 1):
+	case w.mine[m.Topic] == m.From && (!w.claiming || said.Seq <= 1):
 		select { // a newcomer
 		case w.again <- struct{}{}:
 		default:
@@ -249,7 +249,7 @@ func (e ownedError) Unwrap() []error { return []error{drivers.ErrUnavailable, dr
 func (w *ownership) startRenewing(l *link.Link, now func() time.Time) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.mu.Lock()
-	w.stop, w.settling = cancel, false
+	w.stop, w.claiming = cancel, false
 	w.mu.Unlock()
 	select {
 	case w.again <- struct{}{}: // the first word at once

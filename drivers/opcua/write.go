@@ -58,7 +58,7 @@ func (d *Device) line(ctx context.Context, safe bool) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.settled(ctx)
+	return c, c.awaitAnswer(ctx)
 }
 
 // one is a value for a node, and the channel that it is of.
@@ -145,8 +145,8 @@ func (d *Device) put(c *channel, all []one, node *ua.NodeID, v float64) ([]one, 
 	return append(all, one{c, node, value}), nil
 }
 
-// settled waits until the last write has its answer, or the connection has ended.
-func (c *connection) settled(ctx context.Context) error {
+// awaitAnswer waits until the last write has its answer, or the connection has ended.
+func (c *connection) awaitAnswer(ctx context.Context) error {
 	c.mu.Lock()
 	before := c.underWay
 	c.mu.Unlock()

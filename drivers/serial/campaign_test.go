@@ -189,7 +189,7 @@ func TestUnplugCampaign(t *testing.T) {
 		t.Error(err)
 	}
 	s.pull()
-	porttest.Settles(t, goroutines, files)
+	porttest.NoLeaks(t, goroutines, files)
 }
 
 // back reads a until the connection stands again.

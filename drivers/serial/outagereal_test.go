@@ -50,7 +50,7 @@ func TestRealOutages(t *testing.T) {
 			s.l.Close()
 			s.all.Wait()
 			c.judge()
-			porttest.Settles(t, goroutines, files)
+			porttest.NoLeaks(t, goroutines, files)
 		})
 	}
 }

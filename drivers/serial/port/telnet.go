@@ -74,7 +74,7 @@ func (t *telnet) hear(data []byte) (plain, reply []byte) {
 		case command[1] == iac:
 			plain = append(plain, iac)
 		case command[1] == sb:
-			reply = append(reply, t.settled(bytes.ReplaceAll(command[2:n-2], []byte{iac, iac}, []byte{iac}))...)
+			reply = append(reply, t.noteSetting(bytes.ReplaceAll(command[2:n-2], []byte{iac, iac}, []byte{iac}))...)
 		case n == 3:
 			reply = append(reply, t.option(command[1], command[2])...)
 		}
@@ -130,8 +130,8 @@ func (t *telnet) option(verb, option byte) []byte {
 	return []byte{iac, yes, option}
 }
 
-// settled takes a setting: the client notes what is in force, the server says that it is.
-func (t *telnet) settled(said []byte) []byte {
+// noteSetting takes a setting: the client notes what is in force, the server says that it is.
+func (t *telnet) noteSetting(said []byte) []byte {
 	if len(said) < 2 || said[0] != optComPort {
 		return nil
 	}

@@ -116,7 +116,7 @@ func (t *Protocol) recognise(ctx context.Context, l *protocol.Line) error {
 			}
 			if t.identify.MatchString(text) {
 				l.Owed = false
-				return t.settle(ctx, l)
+				return t.endGreeting(ctx, l)
 			}
 			if !t.coded || !strings.HasPrefix(text, "*") {
 				heard = append(heard, wire.Quote([]byte(text)))
@@ -139,9 +139,9 @@ func (t *Protocol) recognise(ctx context.Context, l *protocol.Line) error {
 	return err
 }
 
-// settle clears what belongs to the greeting still: the code that ends the answer
+// endGreeting clears what belongs to the greeting still: the code that ends the answer
 // where there are codes, and what came twice.
-func (t *Protocol) settle(ctx context.Context, l *protocol.Line) error {
+func (t *Protocol) endGreeting(ctx context.Context, l *protocol.Line) error {
 	n, err := l.Port.Waiting()
 	if err != nil || !t.coded && n+len(l.Buf) == 0 {
 		return err

@@ -47,7 +47,7 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 		average := j.plant.Average(controlled)
 		return func(u []float64) float64 {
 			w := slices.Clone(u)
-			j.settle(w)
+			j.roundToDevice(w)
 			return j.score(average(w))
 		}
 	}
@@ -67,7 +67,7 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 			for k, i := range free {
 				w[i] = draw[k]
 			}
-			j.settle(w)
+			j.roundToDevice(w)
 			sum += j.point(w)
 			if !j.keeps(w) {
 				broken++

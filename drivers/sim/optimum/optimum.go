@@ -196,8 +196,8 @@ func (j *judge) user(value float64) float64 {
 	return value
 }
 
-// settle moves u to what the devices can achieve: levels and whole numbers.
-func (j *judge) settle(u []float64) {
+// roundToDevice moves u to what the devices can achieve: levels and whole numbers.
+func (j *judge) roundToDevice(u []float64) {
 	for i := range u {
 		if a := &j.plant.Axes[i]; a.Nearest != nil {
 			u[i] = (a.Nearest(a.Low+u[i]*(a.High-a.Low)) - a.Low) / (a.High - a.Low)

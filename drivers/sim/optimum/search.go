@@ -59,7 +59,7 @@ func (j *judge) span() float64 {
 	}
 	value := func(u []float64) float64 {
 		w := slices.Clone(u)
-		j.settle(w)
+		j.roundToDevice(w)
 		return j.point(w)
 	}
 	_, high := j.search(axes, searchStarts, value, nil)

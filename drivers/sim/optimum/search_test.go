@@ -30,7 +30,7 @@ func TestPolishOverLevels(t *testing.T) {
 	j := &judge{plant: Plant{Axes: []Axis{{High: 1, Nearest: levels, Gap: 0.55}, {High: 3, Nearest: math.Round, Gap: 1. / 3}}}}
 	value := func(u []float64) float64 {
 		w := slices.Clone(u)
-		j.settle(w)
+		j.roundToDevice(w)
 		return w[0] + w[1]
 	}
 	s := start{u: []float64{0, 0}}

@@ -101,14 +101,14 @@ func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts 
 		h.noise.kernel = t.start.noise.kernel
 	}
 	field, g := newNoiseField(h.noise, len(rows)), gpcore.New(h.kernel, len(rows))
-	l, _, err := t.settle(g, field, h, rows, false)
+	l, _, err := t.learnNoise(g, field, h, rows, false)
 	if err != nil {
 		return nil, err
 	}
 	if err := t.fitNoise(ctx, h.noise, l, starts); err != nil {
 		return nil, err
 	}
-	_, noise, err := t.settle(g, field, h, rows, false)
+	_, noise, err := t.learnNoise(g, field, h, rows, false)
 	return noise, err
 }
 

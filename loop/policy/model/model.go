@@ -138,7 +138,7 @@ func (m *Model) load(h *Hyper) error {
 			m.Noise = newNoiseField(h.noise, m.Data.Capacity)
 		}
 		var err error
-		if _, noise, err = m.settle(m.GP, m.Noise, h, rows, m.Fitted == nil); err != nil {
+		if _, noise, err = m.learnNoise(m.GP, m.Noise, h, rows, m.Fitted == nil); err != nil {
 			return err
 		}
 	}

@@ -85,19 +85,19 @@ func shotErrors(g *gpcore.GP) []shotError {
 	return out
 }
 
-// settle teaches the process of the noise what the rows say of it, and gives the bound of the
+// learnNoise teaches the process of the noise what the rows say of it, and gives the bound of the
 // noise variance of each row's mean. Single shots teach it by their errors under the objective's
 // posterior, which depends on the noise, so there are rounds; g is the objective's process, and
 // what it is left with has no meaning. open says that the level of the noise is a guess. It
 // returns what was learnt last. O(n^3) with a constant of 1/3, with single shots of 4/3.
-func (m *Rules) settle(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, open bool) (l lessons, noise []float64, err error) {
+func (m *Rules) learnNoise(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, open bool) (l lessons, noise []float64, err error) {
 	q := *h.noise
 	noise = make([]float64, len(rows))
 	if !m.hasSingles(rows) {
 		l = m.lessons(&q, rows, h.Scale, nil, nil)
 		err = field.learn(&q, l)
 	} else {
-		l, err = m.settleSingles(g, field, h, rows, open)
+		l, err = m.learnFromSingles(g, field, h, rows, open)
 	}
 	if err != nil {
 		return l, nil, err
@@ -107,8 +107,8 @@ func (m *Rules) settle(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, op
 	return l, noise, nil
 }
 
-// settleSingles is settle with single shots, without the bounds.
-func (m *Rules) settleSingles(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, open bool) (l lessons, err error) {
+// learnFromSingles is learnNoise with single shots, without the bounds.
+func (m *Rules) learnFromSingles(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, open bool) (l lessons, err error) {
 	x, z := standardised(rows, h)
 	now, noise := slices.Repeat([]float64{h.noise.Mean}, len(rows)), make([]float64, len(rows))
 	for range residualRounds {

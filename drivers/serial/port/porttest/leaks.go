@@ -34,8 +34,8 @@ func fileNames() (names []string) {
 	return names
 }
 
-// Settles waits until as many goroutines and descriptors are there as before.
-func Settles(t testing.TB, goroutines, files int) {
+// NoLeaks waits until as many goroutines and descriptors are there as before.
+func NoLeaks(t testing.TB, goroutines, files int) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		g, f := runtime.NumGoroutine(), OpenFiles(t)
