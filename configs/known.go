@@ -42,7 +42,7 @@ func (k *Known) enum(list string) (words []string) {
 	switch {
 	case k == nil:
 	case list == "@policies":
-		return k.Words()
+		return k.KindNames()
 	case list == "@acquisitions":
 		return k.Acquisitions
 	case list == "@notices":

@@ -60,8 +60,8 @@ type Policies struct {
 	Acquisitions, Bounded []string
 }
 
-// Words lists the words of [policy] kind.
-func (p *Policies) Words() []string {
+// KindNames lists the words of [policy] kind.
+func (p *Policies) KindNames() []string {
 	var words []string
 	if p != nil {
 		for _, k := range p.Kinds {

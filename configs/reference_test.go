@@ -134,7 +134,7 @@ func TestReferenceOfDriver(t *testing.T) {
 
 // TestPoliciesAreDistinct: the families name no policy twice.
 func TestPoliciesAreDistinct(t *testing.T) {
-	words := slices.Sorted(slices.Values(known().Words()))
+	words := slices.Sorted(slices.Values(known().KindNames()))
 	if n := len(slices.Compact(slices.Clone(words))); n != len(words) {
 		t.Errorf("%d distinct words of %d", n, len(words))
 	}

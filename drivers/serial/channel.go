@@ -101,11 +101,11 @@ func parseChannel(o ChannelOptions, timeout time.Duration) (*protocol.Channel, e
 	return c, o.Apply(&c.Scaled)
 }
 
-// wordsOf gives what each channel says in lines.
-func wordsOf(options []ChannelOptions) (all []text.Words, err error) {
+// channelLines gives what each channel says in lines.
+func channelLines(options []ChannelOptions) (all []text.Lines, err error) {
 	var problems []error
 	for _, o := range options {
-		w := text.Words{Release: o.Release}
+		w := text.Lines{Release: o.Release}
 		if o.Read != nil {
 			w.Read = &o.Read.ReadKeys
 		}

@@ -102,9 +102,9 @@ type maker func(channels []*protocol.Channel, log *slog.Logger) (protocol.Protoc
 
 // lines gives the protocols of text, with what is wrong with the keys of channels.
 func (o Options) lines(options []ChannelOptions) (maker, error) {
-	words, err := wordsOf(options)
+	lines, err := channelLines(options)
 	return func(channels []*protocol.Channel, log *slog.Logger) (protocol.Protocol, error) {
-		return text.New(o.Dialect, o.Timing, o.coded(), channels, words, log)
+		return text.New(o.Dialect, o.Timing, o.coded(), channels, lines, log)
 	}, err
 }
 

@@ -33,8 +33,8 @@ type Verify struct {
 	Tolerance float64 `toml:"tolerance" required:"true" unit:"the channel's" bound:">= 0" doc:"how far the answer may lie from what was set"`
 }
 
-// Words are what one channel says in lines; what it has not is nil.
-type Words struct {
+// Lines are what one channel says in lines; what it has not is nil.
+type Lines struct {
 	Read    *ReadKeys
 	Write   *WriteKeys
 	Release *Exchange

@@ -55,7 +55,7 @@ func (t *Protocol) newReady(e Exchange) ready {
 
 // parsePhrases reads what a channel says about lines, and gives every problem at
 // once.
-func (t *Protocol) parsePhrases(c *protocol.Channel, o Words) (p *phrases, problems []error) {
+func (t *Protocol) parsePhrases(c *protocol.Channel, o Lines) (p *phrases, problems []error) {
 	p = &phrases{}
 	var err error
 	if o.Read != nil {

@@ -29,9 +29,9 @@ func (s *shelf) Halt(context.Context) error { return nil }
 func (s *shelf) Close() error               { return nil }
 
 // talk prepares a dialect over channels that can be read, and set where they have a write.
-func talk(d Dialect, words ...Words) (*Protocol, []*protocol.Channel, error) {
+func talk(d Dialect, lines ...Lines) (*Protocol, []*protocol.Channel, error) {
 	var channels []*protocol.Channel
-	for i, w := range words {
+	for i, w := range lines {
 		c := &protocol.Channel{Index: i, Readable: w.Read != nil, Scaled: drivers.Scaled{Scale: 1, Channel: drivers.Channel{Name: string(rune('a' + i)), Min: math.NaN(), Max: math.NaN()}}}
 		c.Safe = math.NaN()
 		if w.Write != nil {
@@ -40,14 +40,14 @@ func talk(d Dialect, words ...Words) (*Protocol, []*protocol.Channel, error) {
 		channels = append(channels, c)
 	}
 	d.MaxLine = 1024
-	t, err := New(d.Filled(false), protocol.Timing{ReplyTimeout: time.Second}, false, channels, words, slog.New(slog.DiscardHandler))
+	t, err := New(d.Filled(false), protocol.Timing{ReplyTimeout: time.Second}, false, channels, lines, slog.New(slog.DiscardHandler))
 	return t, channels, err
 }
 
 // TestServedErrorQueueIsEmptiedByInit: what an instrument has in its queue from before is gone after
 // the commands that begin a connection.
 func TestServedErrorQueueIsEmptiedByInit(t *testing.T) {
-	p, channels, err := talk(Dialect{Errors: &Errors{Out: "SYST:ERR?", OK: "^0,"}, Init: []Exchange{{Out: "*CLS"}}}, Words{Read: &ReadKeys{Out: "A?", In: "%f"}})
+	p, channels, err := talk(Dialect{Errors: &Errors{Out: "SYST:ERR?", OK: "^0,"}, Init: []Exchange{{Out: "*CLS"}}}, Lines{Read: &ReadKeys{Out: "A?", In: "%f"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestSharedQuestionHasOneForm(t *testing.T) {
 		first, second string
 		served        bool
 	}{{"%f,%*f", "%*f,%f", true}, {"%f,%*f", "%*f;%f", false}, {"%f", "%f", true}} {
-		p, channels, err := talk(Dialect{}, Words{Read: &ReadKeys{Out: "Q?", In: c.first}}, Words{Read: &ReadKeys{Out: "Q?", In: c.second}})
+		p, channels, err := talk(Dialect{}, Lines{Read: &ReadKeys{Out: "Q?", In: c.first}}, Lines{Read: &ReadKeys{Out: "Q?", In: c.second}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestSharedQuestionHasOneForm(t *testing.T) {
 // TestValueThatFitsNoFormIsSilence: what cannot be written as the answer says is not answered with
 // something else.
 func TestValueThatFitsNoFormIsSilence(t *testing.T) {
-	p, channels, err := talk(Dialect{}, Words{Read: &ReadKeys{Out: "N?", In: "N=%d"}})
+	p, channels, err := talk(Dialect{}, Lines{Read: &ReadKeys{Out: "N?", In: "N=%d"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestDoseNeedsAnAck(t *testing.T) {
 		d := Dialect{MaxLine: 1024}
 		c := &protocol.Channel{}
 		c.Name, c.Access, c.Dose, c.Scale, c.Min, c.Max, c.Safe = "pump", drivers.ReadWrite, true, 1, 0, 10, math.NaN()
-		_, err := New(d.Filled(false), protocol.Timing{}, false, []*protocol.Channel{c}, []Words{{Write: &WriteKeys{Out: "D %.2f", Ack: ack}}}, slog.New(slog.DiscardHandler))
+		_, err := New(d.Filled(false), protocol.Timing{}, false, []*protocol.Channel{c}, []Lines{{Write: &WriteKeys{Out: "D %.2f", Ack: ack}}}, slog.New(slog.DiscardHandler))
 		if (err == nil) != ok {
 			t.Errorf("ack %q: %v", ack, err)
 		}

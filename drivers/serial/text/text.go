@@ -33,7 +33,7 @@ type Protocol struct {
 
 // New prepares what a dialect describes, which is valid and filled. coded says that
 // answers end with a code.
-func New(o Dialect, timing protocol.Timing, coded bool, channels []*protocol.Channel, words []Words, log *slog.Logger) (*Protocol, error) {
+func New(o Dialect, timing protocol.Timing, coded bool, channels []*protocol.Channel, lines []Lines, log *slog.Logger) (*Protocol, error) {
 	t := &Protocol{Dialect: o, timing: timing, log: log, coded: coded}
 	var problems []error
 	if o.Identify != nil {
@@ -49,7 +49,7 @@ func New(o Dialect, timing protocol.Timing, coded bool, channels []*protocol.Cha
 		t.stop = append(t.stop, t.newReady(e))
 	}
 	for i, c := range channels {
-		p, errs := t.parsePhrases(c, words[i])
+		p, errs := t.parsePhrases(c, lines[i])
 		if len(errs) == 0 && c.Dose && p.write.ack == nil && !t.coded {
 			errs = append(errs, errors.New("write has no ack; without a confirmation a dose cannot be told from one that was never given"))
 		}

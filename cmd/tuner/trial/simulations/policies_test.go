@@ -142,7 +142,7 @@ func TestEveryKindSimulates(t *testing.T) {
 	t.Parallel()
 	kinds := policy.Kinds()
 	for i, kind := range kinds {
-		if !slices.Contains(setup.Known().Words(), kind) {
+		if !slices.Contains(setup.Known().KindNames(), kind) {
 			t.Errorf("no file can name kind %q: the schema does not have it", kind)
 			continue
 		}
@@ -246,7 +246,7 @@ func TestPoliciesPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := slices.Concat(setup.Known().Words(), setup.Known().Acquisitions, policy.Confidences(), policy.Kernels(),
+	words := slices.Concat(setup.Known().KindNames(), setup.Known().Acquisitions, policy.Confidences(), policy.Kernels(),
 		[]string{"none", "epsilon", "etc-50", "etc-100", "etc-ada", "averaged", "sampled", "greedy", "elimination", "finite", "continuous", "theory"})
 	for _, word := range words {
 		if !strings.Contains(string(page), "`"+word+"`") && !strings.Contains(string(page), fmt.Sprintf("%q", word)) {
