@@ -83,7 +83,7 @@ func (l *Loop) endRefused() {
 	l.ending.reason = control.ReasonSafety
 	l.event("error", journal.EventSafety, l.ending.err.Error())
 	if l.guard.MakesSafe() {
-		l.ending.rest(l.taken)
+		l.ending.rest(l.restWhenTaken)
 		return
 	}
 	l.ending.rest(func(v *plan.Variable) plan.RestState { return plan.RestHold })

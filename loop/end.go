@@ -34,7 +34,7 @@ func (l *Loop) fail(err error) {
 	l.guard.Ask(safety.CommandFail)
 	l.advisor.Stop()
 	l.stepper.abandonStep("fault: " + err.Error())
-	l.ending.rest(l.taken)
+	l.ending.rest(l.restWhenTaken)
 }
 
 // interrupt ends the run because the caller wants it.
@@ -62,7 +62,7 @@ func (l *Loop) endWords() string {
 	case l.opt.Mode == plan.Shadow, !l.instrument.Drove() && l.guard.Mode() < safety.Fallback:
 		return "nothing was written, and nothing is"
 	case l.guard.Mode() >= safety.Fallback: // they are on their way there
-		return l.opt.RestWords(l.taken, l.instrument.Lapses)
+		return l.opt.RestWords(l.restWhenTaken, l.instrument.Lapses)
 	}
 	return l.opt.RestWords((*plan.Variable).AtEnd, l.instrument.Lapses)
 }
@@ -72,7 +72,7 @@ func (l *Loop) endNow(reason string) {
 	l.ending.reason = reason
 	l.stepper.abandonStep(journal.ProblemInterrupted)
 	if l.guard.Mode() >= safety.Fallback {
-		l.ending.rest(l.taken)
+		l.ending.rest(l.restWhenTaken)
 		return
 	}
 	l.guard.Ask(safety.CommandEnd)

@@ -208,7 +208,7 @@ func (l *Loop) advised(e any) {
 		}
 		l.stepper.decided(e)
 	case advisor.Adopted:
-		l.stepper.people.taken(e.Err)
+		l.stepper.people.accepted(e.Err)
 	case advisor.Learnt:
 		l.stepper.learnt(e)
 	case advisor.Recommended:

@@ -106,7 +106,7 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 			l.ending.err, l.ending.reason = why, control.ReasonSafety
 		}
 		if l.guard.MakesSafe() && !l.ending.madeSafe {
-			l.ending.rest(l.taken)
+			l.ending.rest(l.restWhenTaken)
 		}
 		return
 	}
@@ -120,11 +120,11 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 	}
 	l.ending.reason = control.ReasonSafety
 	l.stepper.abandonStep(why.Error())
-	l.ending.rest(l.taken)
+	l.ending.rest(l.restWhenTaken)
 }
 
-// taken is where the safety layer brings an actuator that it has taken away.
-func (l *parts) taken(v *plan.Variable) plan.RestState {
+// restWhenTaken is where the safety layer brings an actuator that it has taken away.
+func (l *parts) restWhenTaken(v *plan.Variable) plan.RestState {
 	if l.guard.MakesSafe() {
 		return v.OnStop()
 	}

@@ -119,7 +119,7 @@ func (l *outages) fallAsleep(why error) {
 func (l *outages) watchFallen(now time.Time) {
 	f := &l.fallen
 	if l.stepper.timeIsOver(now) {
-		l.ending.rest(l.taken)
+		l.ending.rest(l.restWhenTaken)
 		return
 	}
 	for i := range l.opt.Variables {

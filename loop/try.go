@@ -116,8 +116,8 @@ func (l *people) rests(word string) (all []func(i int) float64) {
 	return append(all, l.steps.instrument.TakeOver, read, start)
 }
 
-// taken carries the step of a person's setting out, once the policy knows of it.
-func (l *people) taken(err error) {
+// accepted carries the step of a person's setting out, once the policy knows of it.
+func (l *people) accepted(err error) {
 	if l.steps.phase != choosing {
 		return
 	}

@@ -320,7 +320,7 @@ func (s *server) handleWrite(ctx context.Context, l *link.Link, m link.Arrived) 
 	// drivers.MissingChannels saw to it that a device with receivers is an Actuator.
 	given, err = s.device.(drivers.Actuator).Write(ctx, write)
 	if err == nil {
-		in.setTaken(set)
+		in.setEcho(set)
 	}
 	uncertain := err != nil && in.channel.Dose && !certain(err) // then it must not be denied
 	if c := in.channel; c.confirm != "" && c.confirm != c.read && !uncertain {

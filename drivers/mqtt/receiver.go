@@ -24,9 +24,9 @@ type receiver struct {
 	past    []string      // sessions that others have followed, the newest last
 	delay   delayEstimate // of the session's messages
 
-	// taken is the last one that the device took; its Session is empty before
+	// echo is the last one that the device took; its Session is empty before
 	// the first.
-	taken setpoint
+	echo setpoint
 }
 
 // accept reads a setpoint or release and reports whether it is to be written; now
@@ -85,8 +85,8 @@ func (in *receiver) parsePlain(m link.Arrived) (setpoint, error) {
 	return setpoint{Value: &v}, err
 }
 
-// setTaken remembers what the device took, for the echo.
-func (in *receiver) setTaken(s setpoint) { in.taken = s }
+// setEcho remembers what the device took, for the echo.
+func (in *receiver) setEcho(s setpoint) { in.echo = s }
 
 // checkPaths checks that the paths of one read topic fit in one message.
 func checkPaths(channels []*channel) error {
@@ -138,8 +138,8 @@ func compose(channels []*channel, values map[string]float64, receivers map[strin
 		return nil, nil
 	}
 	if members, ok := root.(map[string]any); ok {
-		if in := echoing(channels, receivers); in != nil && in.taken.Session != "" {
-			members["session"], members["seq"], members["released"] = in.taken.Session, in.taken.Seq, in.taken.Release
+		if in := echoing(channels, receivers); in != nil && in.echo.Session != "" {
+			members["session"], members["seq"], members["released"] = in.echo.Session, in.echo.Seq, in.echo.Release
 		}
 	}
 	payload, err := json.Marshal(root)

@@ -126,7 +126,7 @@ func TestCompose(t *testing.T) {
 		receivers := map[string]*receiver{}
 		for _, ch := range c.channels {
 			if s, taken := c.taken[ch.write]; taken {
-				receivers[ch.Name] = &receiver{taken: s}
+				receivers[ch.Name] = &receiver{echo: s}
 			}
 		}
 		got, err := compose(c.channels, values, receivers, time.Time{})

@@ -75,7 +75,7 @@ func (e *engine) bestOf(settings [][]float64) (best Recommendation, found bool, 
 		if len(x) == 0 {
 			continue
 		}
-		at, estimate, err := e.safest(e.domains[set], x)
+		at, estimate, err := e.surest(e.domains[set], x)
 		if err != nil {
 			return Recommendation{}, false, err
 		}
@@ -131,9 +131,9 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 	return out
 }
 
-// safest ranks settings x of a domain by a quick form of the lower bound, estimates the
+// surest ranks settings x of a domain by a quick form of the lower bound, estimates the
 // best sixteen in full, and returns the one with the greatest bound.
-func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estimate, err error) {
+func (e *engine) surest(d *space.Domain, x []float64) (at []float64, best Estimate, err error) {
 	const exact = 16
 	size := d.Size()
 	quick := make([]float64, len(x)/size)
