@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// draw lays the figure out: title and note, then the panels in rows.
+// draw lays the figure out: title and note, then the charts in rows.
 func (f *Figure) draw(c canvas, s Size) {
 	c.boxes(white, box{point{0, 0}, point{s.Width, s.Height}})
 	margin, top := 0.8*s.Font, 0.8*s.Font
@@ -26,23 +26,23 @@ func (f *Figure) draw(c canvas, s Size) {
 		top += 0.2 * s.Font
 	}
 	columns := f.columns(s)
-	rows := (len(f.Panels) + columns - 1) / columns
+	rows := (len(f.Charts) + columns - 1) / columns
 	w, h := (s.Width-2*margin)/float64(columns), (s.Height-top-0.4*s.Font)/float64(rows)
-	for i := range f.Panels {
+	for i := range f.Charts {
 		a := point{margin + float64(i%columns)*w, top + float64(i/columns)*h}
-		f.Panels[i].draw(c, a, point{a.x + w - 0.6*s.Font, a.y + h}, s)
+		f.Charts[i].draw(c, a, point{a.x + w - 0.6*s.Font, a.y + h}, s)
 	}
 }
 
-// columns is how many panels stand beside each other.
+// columns is how many charts stand beside each other.
 func (f *Figure) columns(s Size) int {
 	if f.Columns > 0 {
-		return min(f.Columns, len(f.Panels))
+		return min(f.Columns, len(f.Charts))
 	}
 	best, worst := 1, math.Inf(1)
-	for n := 1; n <= len(f.Panels); n++ { // the shape of a panel nearest to 4:3, with little room left over
-		rows := (len(f.Panels) + n - 1) / n
-		shape, empty := s.Width/float64(n)/(s.Height/float64(rows)), n*rows-len(f.Panels)
+	for n := 1; n <= len(f.Charts); n++ { // the shape of a chart nearest to 4:3, with little room left over
+		rows := (len(f.Charts) + n - 1) / n
+		shape, empty := s.Width/float64(n)/(s.Height/float64(rows)), n*rows-len(f.Charts)
 		if off := math.Abs(math.Log(shape/(4.0/3))) + 0.2*float64(empty); off < worst {
 			best, worst = n, off
 		}
@@ -50,8 +50,8 @@ func (f *Figure) columns(s Size) int {
 	return best
 }
 
-// draw puts a panel between two corners.
-func (p *Panel) draw(c canvas, a, b point, s Size) {
+// draw puts a chart between two corners.
+func (p *Chart) draw(c canvas, a, b point, s Size) {
 	text := lettering{size: 0.85 * s.Font, colour: Ink.rgb()}
 	top := a.y + 0.3*s.Font
 	if p.Title != "" {
@@ -84,7 +84,7 @@ func (p *Panel) draw(c canvas, a, b point, s Size) {
 		at.b.x -= 1.2*s.Font + p.Scale.width(text.size)
 	}
 	if at.b.x-at.a.x < s.Font || at.b.y-at.a.y < s.Font {
-		return // no room: too many panels for this size
+		return // no room: too many charts for this size
 	}
 	p.axes(c, at, yTicks, text, a.x)
 	c.clip(at.a, at.b)
@@ -99,7 +99,7 @@ func (p *Panel) draw(c canvas, a, b point, s Size) {
 }
 
 // axes draws grid, ticks and labels.
-func (p *Panel) axes(c canvas, at place, yTicks []tick, text lettering, left float64) {
+func (p *Chart) axes(c canvas, at place, yTicks []tick, text lettering, left float64) {
 	grid := pen{colour: gridLine, width: 0.5 * at.stroke}
 	for _, t := range yTicks {
 		q := at.b.y - at.y.share(t.at)*(at.b.y-at.a.y)
@@ -146,7 +146,7 @@ func (a Axis) spaced(s span, width, size float64) []tick {
 }
 
 // key draws the marks and names of the layers, in rows, and returns where it ends.
-func (p *Panel) key(c canvas, at point, width float64, text lettering) float64 {
+func (p *Chart) key(c canvas, at point, width float64, text lettering) float64 {
 	x, y, any := at.x, at.y, false
 	for _, l := range p.Layers {
 		name, mark := l.entry()
@@ -170,7 +170,7 @@ func (p *Panel) key(c canvas, at point, width float64, text lettering) float64 {
 	return y
 }
 
-// width is the room that a scale takes beside its panel.
+// width is the room that a scale takes beside its chart.
 func (s *Scale) width(size float64) float64 {
 	wide := 0.0
 	for _, t := range s.ticks() {

@@ -6,18 +6,18 @@ import (
 	"math"
 )
 
-// Figure is one or more panels under one title.
+// Figure is one or more charts under one title.
 type Figure struct {
 	Title string
 	// Note is a line below the title, such as what a bar means.
 	Note   string
-	Panels []Panel
-	// Columns is how many panels stand beside each other; 0: as suits their number.
+	Charts []Chart
+	// Columns is how many charts stand beside each other; 0: as suits their number.
 	Columns int
 }
 
-// Panel is one pair of axes with what is drawn in it.
-type Panel struct {
+// Chart is one pair of axes with what is drawn in it.
+type Chart struct {
 	Title string
 	X, Y  Axis
 	// Layers are drawn in this order. Those with a name appear in the key.
@@ -32,7 +32,7 @@ type Scale struct {
 	Low, High float64
 }
 
-// Axis is one axis of a panel.
+// Axis is one axis of a chart.
 type Axis struct {
 	// Label names the quantity and its unit.
 	Label string
@@ -72,9 +72,9 @@ const resolution = 3
 
 // Write draws the figure in one of [Formats].
 //
-// Errors: a figure without a panel, a size that is not positive, an unknown format, and those of w.
+// Errors: a figure without a chart, a size that is not positive, an unknown format, and those of w.
 func (f *Figure) Write(w io.Writer, format string, s Size) error {
-	if len(f.Panels) == 0 {
+	if len(f.Charts) == 0 {
 		return fmt.Errorf("the figure %q has nothing to draw", f.Title)
 	}
 	if !(s.Width > 0 && s.Height > 0 && s.Font > 0) || math.IsInf(s.Width*s.Height*s.Font, 0) {

@@ -29,7 +29,7 @@ func sample() *Figure {
 		}
 	}
 	scale := ScaleOf("distance (mm)", 0, 4.2)
-	return &Figure{Title: "Everything <& once>", Note: "bars are two standard errors, µ ± 2σ", Panels: []Panel{
+	return &Figure{Title: "Everything <& once>", Note: "bars are two standard errors, µ ± 2σ", Charts: []Chart{
 		{Title: "lines", X: Axis{Label: "time (s)"}, Y: Axis{Label: "height (mm)"}, Layers: []Layer{
 			Band{Name: "95 %", X: x, Low: low, High: high, Colour: First}, Line{Name: "mean", X: x, Y: y, Colour: First},
 			Line{Name: "best", X: x, Y: low, Colour: Second, Dashed: true, Stepped: true}, Rule{Name: "limit", At: 0.5, Colour: Third, Dashed: true}}},

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Layer is something that is drawn in a panel. Values that are not finite leave a gap.
+// Layer is something that is drawn in a chart. Values that are not finite leave a gap.
 type Layer interface {
 	// bounds are the least and the greatest value on each axis; NaN where the layer has none.
 	bounds() (x, y limits)
@@ -41,7 +41,7 @@ func (l limits) with(values ...float64) limits {
 	return l
 }
 
-// place is where a panel's axes lie on the canvas.
+// place is where a chart's axes lie on the canvas.
 type place struct {
 	x, y   span
 	a, b   point // upper left and lower right corner
@@ -262,7 +262,7 @@ func (s Points) entry() (string, func(canvas, point, float64)) {
 	}
 }
 
-// Rule is a straight line across the panel at one value.
+// Rule is a straight line across the chart at one value.
 type Rule struct {
 	Name     string
 	At       float64

@@ -20,7 +20,7 @@ func Compare(labels []string, runs []Source, over string) (*figure.Figure, error
 	if over == "cost" {
 		axis = figure.Axis{Label: label("spent", runs[0].Document.Run.CostUnit)}
 	}
-	panel := figure.Panel{X: axis, Y: figure.Axis{Label: runs[0].objective("")}}
+	chart := figure.Chart{X: axis, Y: figure.Axis{Label: runs[0].objective("")}}
 	furthest := 0.0
 	for k := range runs {
 		s := &runs[k]
@@ -33,7 +33,7 @@ func Compare(labels []string, runs []Source, over string) (*figure.Figure, error
 			x = column(steps, spentOf)
 		}
 		furthest = max(furthest, x[len(x)-1])
-		panel.Layers = append(panel.Layers, figure.Line{Name: labels[k], X: x, Y: s.running(column(steps, mean)), Colour: figure.Of(k), Stepped: true})
+		chart.Layers = append(chart.Layers, figure.Line{Name: labels[k], X: x, Y: s.running(column(steps, mean)), Colour: figure.Of(k), Stepped: true})
 		if s.Model == nil {
 			continue
 		}
@@ -45,12 +45,12 @@ func Compare(labels []string, runs []Source, over string) (*figure.Figure, error
 		for i := range seen {
 			bound[i] = float64(seen[i].Bound)
 		}
-		panel.Layers = append(panel.Layers, figure.Line{X: x, Y: s.running(bound), Colour: figure.Of(k), Stepped: true, Dashed: true})
+		chart.Layers = append(chart.Layers, figure.Line{X: x, Y: s.running(bound), Colour: figure.Of(k), Stepped: true, Dashed: true})
 	}
-	if len(panel.Layers) == 0 || over == "cost" && furthest == 0 {
+	if len(chart.Layers) == 0 || over == "cost" && furthest == 0 {
 		return nil, nothing("no step of these runs can be shown over %s", over)
 	}
-	return &figure.Figure{Title: "Best so far over " + over, Note: "Solid: best measured mean of a step. Dashed: best pessimistic bound, by the model after all steps.", Panels: []figure.Panel{panel}}, nil
+	return &figure.Figure{Title: "Best so far over " + over, Note: "Solid: best measured mean of a step. Dashed: best pessimistic bound, by the model after all steps.", Charts: []figure.Chart{chart}}, nil
 }
 
 // CompareBest draws what each run recommends: the model's mean with two standard deviations and its
@@ -58,8 +58,8 @@ func Compare(labels []string, runs []Source, over string) (*figure.Figure, error
 //
 // Errors: [ErrNothing] where no run recommends anything.
 func CompareBest(labels []string, runs []Source) (*figure.Figure, error) {
-	best := figure.Panel{X: figure.Axis{Label: runs[0].objective("expected at the recommended setting")}}
-	noise := figure.Panel{X: figure.Axis{Label: label("noise of a shot there, SD", runs[0].Document.Run.Unit)}}
+	best := figure.Chart{X: figure.Axis{Label: runs[0].objective("expected at the recommended setting")}}
+	noise := figure.Chart{X: figure.Axis{Label: label("noise of a shot there, SD", runs[0].Document.Run.Unit)}}
 	var bounds, rows []float64
 	for k := range runs {
 		row := float64(k)
@@ -78,9 +78,9 @@ func CompareBest(labels []string, runs []Source) (*figure.Figure, error) {
 		return nil, nothing("none of these runs recommends anything yet")
 	}
 	best.Layers = append(best.Layers, figure.Points{Name: "pessimistic bound", X: bounds, Y: rows, Colour: figure.Ink, Shape: figure.Cross})
-	out := &figure.Figure{Title: "What each run recommends", Note: "By each run's own model, ± 2 SD of the mean.", Panels: []figure.Panel{best}}
+	out := &figure.Figure{Title: "What each run recommends", Note: "By each run's own model, ± 2 SD of the mean.", Charts: []figure.Chart{best}}
 	if len(noise.Layers) > 0 {
-		out.Panels = append(out.Panels, noise)
+		out.Charts = append(out.Charts, noise)
 	}
 	return out, nil
 }

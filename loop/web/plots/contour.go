@@ -60,25 +60,25 @@ func (s *Source) contour(o Options) (*figure.Figure, error) {
 	if !ok || s.Model == nil {
 		return nil, nothing("no control set holds both %s and %s, so the model cannot be looked at over them", s.Document.Run.Variables[a].Name, s.Document.Run.Variables[b].Name)
 	}
-	panels, words, err := s.maps(s.grid(a, b), set, of)
+	charts, words, err := s.maps(s.grid(a, b), set, of)
 	if err != nil {
 		return nil, err
 	}
-	if len(panels) == 0 {
+	if len(charts) == 0 {
 		return nil, nothing("the model of this run has no %s", words)
 	}
 	title := fmt.Sprintf("%s: %s of %s", s.Document.Run.Name, words, brief(s.Document.Run.Objective))
 	if of == allAspects {
 		title = fmt.Sprintf("%s: the model over %s and %s", s.Document.Run.Name, s.Document.Run.Variables[a].Name, s.Document.Run.Variables[b].Name)
-		for i := 1; i < len(panels); i++ { // the marks are the same in each: named once, at the first
-			unnamed(panels[i].Layers)
+		for i := 1; i < len(charts); i++ { // the marks are the same in each: named once, at the first
+			unnamed(charts[i].Layers)
 		}
 	}
-	return &figure.Figure{Title: title, Note: s.others(set, a, b), Panels: panels}, nil
+	return &figure.Figure{Title: title, Note: s.others(set, a, b), Charts: charts}, nil
 }
 
-// maps are the panels of an aspect, or of all that the run has, and the words of the last.
-func (s *Source) maps(g cells, set int, of string) (panels []figure.Panel, words string, err error) {
+// maps are the charts of an aspect, or of all that the run has, and the words of the last.
+func (s *Source) maps(g cells, set int, of string) (charts []figure.Chart, words string, err error) {
 	seen, err := s.Model.Predict(set, g.rows)
 	if err != nil {
 		return nil, "", err
@@ -96,26 +96,26 @@ func (s *Source) maps(g cells, set int, of string) (panels []figure.Panel, words
 			unit = ""
 		}
 		if words = aspect.label; slices.ContainsFunc(values, func(v float64) bool { return !math.IsNaN(v) }) {
-			panels = append(panels, s.panelOf(g, words, unit, of == allAspects, values))
+			charts = append(charts, s.chartOf(g, words, unit, of == allAspects, values))
 		}
 	}
 	if of != allAspects && of != acquisition {
-		return panels, words, nil
+		return charts, words, nil
 	}
-	p, err := s.acquisitionPanel(g, set, of == allAspects)
+	p, err := s.acquisitionChart(g, set, of == allAspects)
 	switch {
 	case err == nil:
-		return append(panels, p), acquisitionWords, nil
+		return append(charts, p), acquisitionWords, nil
 	case of == allAspects && errors.Is(err, ErrNothing):
-		return panels, words, nil
+		return charts, words, nil
 	}
 	return nil, "", err
 }
 
 const acquisitionWords = "acquisition of the next step"
 
-// acquisitionPanel is the map of what the next step maximises.
-func (s *Source) acquisitionPanel(g cells, set int, titled bool) (p figure.Panel, err error) {
+// acquisitionChart is the map of what the next step maximises.
+func (s *Source) acquisitionChart(g cells, set int, titled bool) (p figure.Chart, err error) {
 	if s.Acquisition == nil {
 		return p, nothing("the run is over: no next setting is chosen by an acquisition")
 	}
@@ -126,7 +126,7 @@ func (s *Source) acquisitionPanel(g cells, set int, titled bool) (p figure.Panel
 	if err != nil {
 		return p, err
 	}
-	return s.panelOf(g, acquisitionWords, "", titled, values), nil
+	return s.chartOf(g, acquisitionWords, "", titled, values), nil
 }
 
 // unnamed takes points out of the key.
@@ -165,9 +165,9 @@ func (s *Source) grid(a, b int) cells {
 	return g
 }
 
-// panelOf is the map of values at the cells, with the marks; titled has the words above it and
+// chartOf is the map of values at the cells, with the marks; titled has the words above it and
 // not beside its scale.
-func (s *Source) panelOf(g cells, words, unit string, titled bool, values []float64) figure.Panel {
+func (s *Source) chartOf(g cells, words, unit string, titled bool, values []float64) figure.Chart {
 	var z [][]float64
 	for j := range g.ys {
 		z = append(z, values[j*len(g.xs):(j+1)*len(g.xs)])
@@ -180,9 +180,9 @@ func (s *Source) panelOf(g cells, words, unit string, titled bool, values []floa
 	if words == feasibleWords {
 		scale.Low, scale.High = 0, 1 // a probability
 	}
-	panel := figure.Panel{Title: title, X: s.axisOf(g.a), Y: s.axisOf(g.b), Scale: scale, Layers: []figure.Layer{figure.Map{X: g.xs, Y: g.ys, Z: z, Scale: scale, Levels: scale.Levels(8)}}}
-	s.marks(&panel, g.a, g.b)
-	return panel
+	chart := figure.Chart{Title: title, X: s.axisOf(g.a), Y: s.axisOf(g.b), Scale: scale, Layers: []figure.Layer{figure.Map{X: g.xs, Y: g.ys, Z: z, Scale: scale, Levels: scale.Levels(8)}}}
+	s.marks(&chart, g.a, g.b)
+	return chart
 }
 
 // pair are the variables of a map: those that are named, else those that matter most.
@@ -243,7 +243,7 @@ func (s *Source) Pairs(most int) (out [][2]string, err error) {
 }
 
 // marks adds what was tried, the start and the recommended setting.
-func (s *Source) marks(p *figure.Panel, a, b int) {
+func (s *Source) marks(p *figure.Chart, a, b int) {
 	steps := s.valid()
 	var x, y []float64
 	for _, q := range steps {
@@ -291,7 +291,7 @@ func (s *Source) slices(Options) (*figure.Figure, error) {
 	out := &figure.Figure{Title: s.Document.Run.Name + ": the model along each variable",
 		Note: "Line and band: the model's mean ± 2 SD with all other variables at the recommended setting. Dots: the steps' means, wherever the other variables were."}
 	for i := range s.Document.Run.Variables {
-		panel := figure.Panel{X: s.axisOf(i), Y: figure.Axis{Label: s.objective("")}}
+		chart := figure.Chart{X: s.axisOf(i), Y: figure.Axis{Label: s.objective("")}}
 		if set, ok := s.setWith(i); ok && s.Model != nil && s.ranged(i) {
 			xs := s.spread(i, points)
 			rows := make([][]float64, points)
@@ -307,19 +307,19 @@ func (s *Source) slices(Options) (*figure.Figure, error) {
 			for _, e := range seen {
 				m, low, high = append(m, float64(e.Mean)), append(low, float64(e.Mean-2*e.SD)), append(high, float64(e.Mean+2*e.SD))
 			}
-			panel.Layers = append(panel.Layers, figure.Band{X: xs, Low: low, High: high, Colour: figure.First}, figure.Line{X: xs, Y: m, Colour: figure.First})
+			chart.Layers = append(chart.Layers, figure.Band{X: xs, Low: low, High: high, Colour: figure.First}, figure.Line{X: xs, Y: m, Colour: figure.First})
 		}
 		var x, y []float64
 		for _, p := range steps {
 			x, y = append(x, at(p, i)), append(y, mean(p))
 		}
-		panel.Layers = append(panel.Layers, figure.Points{X: x, Y: y, Colour: figure.Soft})
+		chart.Layers = append(chart.Layers, figure.Points{X: x, Y: y, Colour: figure.Soft})
 		if b := s.best(); b != nil && !math.IsNaN(float64(b.X[i])) {
 			mark := recommended([]float64{float64(b.X[i])}, []float64{float64(b.Mean)})
 			mark.Name = ""
-			panel.Layers = append(panel.Layers, mark)
+			chart.Layers = append(chart.Layers, mark)
 		}
-		out.Panels = append(out.Panels, panel)
+		out.Charts = append(out.Charts, chart)
 	}
 	return out, nil
 }

@@ -202,7 +202,7 @@ func (s *Source) importance(Options) (*figure.Figure, error) {
 		note += " The ranges are little explored: what is not known outweighs what is."
 	}
 	out := &figure.Figure{Title: s.Document.Run.Name + ": importance of each variable", Note: note,
-		Panels: []figure.Panel{{X: figure.Axis{Label: "share of the variance"}, Y: figure.Axis{Names: names}, Layers: []figure.Layer{
+		Charts: []figure.Chart{{X: figure.Axis{Label: "share of the variance"}, Y: figure.Axis{Names: names}, Layers: []figure.Layer{
 			figure.Bars{Name: "with interactions (total index)", Value: clean(v.total), Error: double(v.totalSE), Colour: figure.First, Row: 0, Rows: 2},
 			figure.Bars{Name: "alone (first-order index)", Value: clean(v.first), Error: double(v.firstError), Colour: figure.Sixth, Row: 1, Rows: 2},
 		}}}}
@@ -211,7 +211,7 @@ func (s *Source) importance(Options) (*figure.Figure, error) {
 		return nil, err
 	}
 	if p != nil {
-		out.Panels = append(out.Panels, *p)
+		out.Charts = append(out.Charts, *p)
 	}
 	out.Note += note
 	return out, nil
@@ -219,7 +219,7 @@ func (s *Source) importance(Options) (*figure.Figure, error) {
 
 // lengths draws how fast the objective changes along each variable: the range over the lengthscale, with
 // two standard deviations of its logarithm; nil, and why, where that tells nothing.
-func (s *Source) lengths() (p *figure.Panel, note string, err error) {
+func (s *Source) lengths() (p *figure.Chart, note string, err error) {
 	if s.Lengthscales == nil {
 		return nil, "", nil
 	}
@@ -230,7 +230,7 @@ func (s *Source) lengths() (p *figure.Panel, note string, err error) {
 	if slices.Min(log) == slices.Max(log) {
 		return nil, " The model has one lengthscale for all variables, which tells none from another.", nil
 	}
-	p = &figure.Panel{X: figure.Axis{Label: "range over lengthscale", Log: true}}
+	p = &figure.Chart{X: figure.Axis{Label: "range over lengthscale", Log: true}}
 	unsure := false
 	for i, v := range s.Document.Run.Variables {
 		p.Y.Names = append(p.Y.Names, v.Name)

@@ -24,9 +24,9 @@ func (s *Source) parallel(Options) (*figure.Figure, error) {
 		return 0
 	})
 	scale := figure.ScaleOf(s.objective(""), column(steps, mean)...)
-	panel := figure.Panel{Y: figure.Axis{Label: "share of the range", Low: 0, High: 1}, Scale: scale}
+	chart := figure.Chart{Y: figure.Axis{Label: "share of the range", Low: 0, High: 1}, Scale: scale}
 	for _, v := range s.Document.Run.Variables {
-		panel.X.Names = append(panel.X.Names, v.Name)
+		chart.X.Names = append(chart.X.Names, v.Name)
 	}
 	line := func(x func(i int) float64) (at, shares []float64) {
 		for i := range s.Document.Run.Variables {
@@ -36,14 +36,14 @@ func (s *Source) parallel(Options) (*figure.Figure, error) {
 	}
 	for _, p := range steps {
 		x, y := line(func(i int) float64 { return at(p, i) })
-		panel.Layers = append(panel.Layers, figure.Line{X: x, Y: y, Thin: len(steps) > 30, Scale: scale, Worth: mean(p)})
+		chart.Layers = append(chart.Layers, figure.Line{X: x, Y: y, Thin: len(steps) > 30, Scale: scale, Worth: mean(p)})
 	}
 	if b := s.best(); b != nil {
 		x, y := line(func(i int) float64 { return float64(b.X[i]) })
-		panel.Layers = append(panel.Layers, figure.Line{Name: "recommended", X: x, Y: y, Colour: figure.Second})
-		panel.Layers = append(panel.Layers, figure.Points{X: x, Y: y, Colour: figure.Second, Shape: figure.Diamond, Large: true})
+		chart.Layers = append(chart.Layers, figure.Line{Name: "recommended", X: x, Y: y, Colour: figure.Second})
+		chart.Layers = append(chart.Layers, figure.Points{X: x, Y: y, Colour: figure.Second, Shape: figure.Diamond, Large: true})
 	}
-	return &figure.Figure{Title: s.Document.Run.Name + ": every setting tried", Note: "A line is a step; each axis is a variable's range, from its low end to its high end.", Panels: []figure.Panel{panel}}, nil
+	return &figure.Figure{Title: s.Document.Run.Name + ": every setting tried", Note: "A line is a step; each axis is a variable's range, from its low end to its high end.", Charts: []figure.Chart{chart}}, nil
 }
 
 // share is where a value lies in its variable's range, or among what was measured of it.
@@ -85,16 +85,16 @@ func (s *Source) sensors(Options) (*figure.Figure, error) {
 	}
 	out := &figure.Figure{Title: s.Document.Run.Name + ": sensors over the steps", Note: "A dot is a sensor's mean over a step's shots; dashed lines are the limits of constraints."}
 	for i, sensor := range s.Document.Run.Sensors {
-		panel := figure.Panel{X: figure.Axis{Label: "step", Whole: true}, Y: figure.Axis{Label: label(sensor.Name, sensor.Unit)},
+		chart := figure.Chart{X: figure.Axis{Label: "step", Whole: true}, Y: figure.Axis{Label: label(sensor.Name, sensor.Unit)},
 			Layers: []figure.Layer{figure.Points{X: n, Y: values[i], Colour: figure.First}}}
 		for _, c := range s.Document.Run.Constraints {
 			for _, limit := range []float64{float64(c.Low), float64(c.High)} {
 				if c.Sensor == i && !math.IsNaN(limit) && !math.IsInf(limit, 0) {
-					panel.Layers = append(panel.Layers, figure.Rule{At: limit, Colour: figure.Second, Dashed: true})
+					chart.Layers = append(chart.Layers, figure.Rule{At: limit, Colour: figure.Second, Dashed: true})
 				}
 			}
 		}
-		out.Panels = append(out.Panels, panel)
+		out.Charts = append(out.Charts, chart)
 	}
 	return out, nil
 }

@@ -27,7 +27,7 @@ func (s *Source) progress(o Options) (*figure.Figure, error) {
 		}
 	}
 	y := column(steps, mean)
-	panel := figure.Panel{X: axis, Y: figure.Axis{Label: s.objective("")}, Layers: []figure.Layer{
+	chart := figure.Chart{X: axis, Y: figure.Axis{Label: s.objective("")}, Layers: []figure.Layer{
 		figure.Points{Name: "a step's mean ± 2 SE", X: x, Y: y, YError: column(steps, errorOf), Colour: figure.Soft},
 		figure.Line{Name: "best measured so far", X: x, Y: s.running(y), Colour: figure.First, Stepped: true},
 	}}
@@ -37,13 +37,13 @@ func (s *Source) progress(o Options) (*figure.Figure, error) {
 		for i := range seen {
 			bound[i] = float64(seen[i].Bound)
 		}
-		panel.Layers = append(panel.Layers, figure.Line{Name: "best pessimistic bound so far", X: x, Y: s.running(bound), Colour: figure.Second, Stepped: true, Dashed: true})
+		chart.Layers = append(chart.Layers, figure.Line{Name: "best pessimistic bound so far", X: x, Y: s.running(bound), Colour: figure.Second, Stepped: true, Dashed: true})
 		note = "The bound is that of the model after all steps."
 	}
 	if p := s.Document.Picture; p != nil && p.Start != nil {
-		panel.Layers = append(panel.Layers, figure.Rule{Name: "starting setting, by the model", At: float64(p.Start.Mean), Colour: figure.Ink, Dashed: true})
+		chart.Layers = append(chart.Layers, figure.Rule{Name: "starting setting, by the model", At: float64(p.Start.Mean), Colour: figure.Ink, Dashed: true})
 	}
-	return &figure.Figure{Title: s.Document.Run.Name + ": progress over " + over, Note: note, Panels: []figure.Panel{panel}}, nil
+	return &figure.Figure{Title: s.Document.Run.Name + ": progress over " + over, Note: note, Charts: []figure.Chart{chart}}, nil
 }
 
 // running is the best value so far.
@@ -89,7 +89,7 @@ func (s *Source) predicted(Options) (*figure.Figure, error) {
 	ends := figure.ScaleOf("", append(append([]float64{}, x...), y...)...)
 	return &figure.Figure{Title: s.Document.Run.Name + ": predicted against measured",
 		Note: note,
-		Panels: []figure.Panel{{X: figure.Axis{Label: s.objective("predicted")}, Y: figure.Axis{Label: s.objective("measured")}, Scale: scale, Layers: []figure.Layer{
+		Charts: []figure.Chart{{X: figure.Axis{Label: s.objective("predicted")}, Y: figure.Axis{Label: s.objective("measured")}, Scale: scale, Layers: []figure.Layer{
 			figure.Line{Name: "as predicted", X: []float64{ends.Low, ends.High}, Y: []float64{ends.Low, ends.High}, Colour: figure.Ink, Dashed: true},
 			figure.Points{Name: "a step", X: x, Y: y, XError: dx, YError: dy, Worth: n, Scale: scale},
 		}}}}, nil
@@ -115,16 +115,16 @@ func (s *Source) tradeoff(Options) (*figure.Figure, error) {
 		return nil, nothing("a step of this run has one shot, which shows no noise")
 	}
 	fx, fy := s.front(x, y)
-	panel := figure.Panel{X: figure.Axis{Label: label("noise of a shot, standard deviation", s.Document.Run.Unit)}, Y: figure.Axis{Label: s.objective("mean")}, Layers: []figure.Layer{
+	chart := figure.Chart{X: figure.Axis{Label: label("noise of a shot, standard deviation", s.Document.Run.Unit)}, Y: figure.Axis{Label: s.objective("mean")}, Layers: []figure.Layer{
 		figure.Points{Name: "setting tried", X: x, Y: y, YError: dy, Colour: figure.Soft},
 		figure.Line{Name: "front", X: fx, Y: fy, Colour: figure.First, Stepped: true},
 		figure.Points{X: fx, Y: fy, Colour: figure.First},
 	}}
 	if b := s.best(); b != nil && !math.IsNaN(float64(b.NoiseSD)) {
-		panel.Layers = append(panel.Layers, recommended([]float64{float64(b.NoiseSD)}, []float64{float64(b.Mean)}))
+		chart.Layers = append(chart.Layers, recommended([]float64{float64(b.NoiseSD)}, []float64{float64(b.Mean)}))
 	}
 	if p := s.Document.Picture; p != nil && p.Start != nil && !math.IsNaN(float64(p.Start.NoiseSD)) {
-		panel.Layers = append(panel.Layers, start([]float64{float64(p.Start.NoiseSD)}, []float64{float64(p.Start.Mean)}))
+		chart.Layers = append(chart.Layers, start([]float64{float64(p.Start.NoiseSD)}, []float64{float64(p.Start.Mean)}))
 	}
-	return &figure.Figure{Title: s.Document.Run.Name + ": mean against noise", Note: note, Panels: []figure.Panel{panel}}, nil
+	return &figure.Figure{Title: s.Document.Run.Name + ": mean against noise", Note: note, Charts: []figure.Chart{chart}}, nil
 }

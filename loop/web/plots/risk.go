@@ -36,12 +36,12 @@ func (s *Source) risk(Options) (*figure.Figure, error) {
 		per = "1/" + u
 	}
 	x := figure.Axis{Label: label("risk alpha", per), Log: true, Tight: true}
-	own := func(p *figure.Panel) {
+	own := func(p *figure.Chart) {
 		if r := float64(d.Run.Risk); r > 0 {
 			p.Layers = append(p.Layers, figure.Rule{At: r, Vertical: true, Colour: figure.Ink, Dashed: true})
 		}
 	}
-	panels := []figure.Panel{
+	charts := []figure.Chart{
 		{X: x, Y: figure.Axis{Label: s.objective("mean")}, Layers: []figure.Layer{figure.Band{X: alpha, Low: meanLow, High: meanHigh, Colour: figure.First}, figure.Line{X: alpha, Y: mean, Colour: figure.First, Stepped: true}}},
 		{X: x, Y: figure.Axis{Label: label("noise of a shot, SD", d.Run.Unit)}, Layers: []figure.Layer{figure.Band{X: alpha, Low: noiseLow, High: noiseHigh, Colour: figure.Second}, figure.Line{X: alpha, Y: noise, Colour: figure.Second, Stepped: true}}},
 		{X: x, Y: figure.Axis{Label: "share of the range", Low: -0.03, High: 1.03}},
@@ -54,17 +54,17 @@ func (s *Source) risk(Options) (*figure.Figure, error) {
 			y, any = append(y, share), any || !math.IsNaN(share)
 		}
 		if any {
-			panels[2].Layers = append(panels[2].Layers, figure.Line{Name: v.Name, X: alpha, Y: y, Colour: figure.Of(i), Stepped: true, Dashed: figure.ShapeOf(i) != figure.Disc})
+			charts[2].Layers = append(charts[2].Layers, figure.Line{Name: v.Name, X: alpha, Y: y, Colour: figure.Of(i), Stepped: true, Dashed: figure.ShapeOf(i) != figure.Disc})
 		}
 	}
-	for i := range panels {
-		own(&panels[i])
+	for i := range charts {
+		own(&charts[i])
 	}
-	panels = append(panels, figure.Panel{X: figure.Axis{Label: label("noise of a shot, SD", d.Run.Unit)}, Y: figure.Axis{Label: s.objective("mean")},
+	charts = append(charts, figure.Chart{X: figure.Axis{Label: label("noise of a shot, SD", d.Run.Unit)}, Y: figure.Axis{Label: s.objective("mean")},
 		Layers: []figure.Layer{figure.Line{X: noise, Y: mean, Colour: figure.Soft, Thin: true}, figure.Points{Name: "recommended at some alpha", X: noise, Y: mean, Colour: figure.First}}})
 	note := "What would be recommended, by the model after all steps, if alpha times the variance of a shot were charged. Bands are two standard deviations of the mean, and the model's bounds of the noise."
 	if d.Run.Risk > 0 {
 		note += fmt.Sprintf(" The run's own alpha is %.4g.", float64(d.Run.Risk))
 	}
-	return &figure.Figure{Title: d.Run.Name + ": the price of risk", Note: note, Panels: panels}, nil
+	return &figure.Figure{Title: d.Run.Name + ": the price of risk", Note: note, Charts: charts}, nil
 }

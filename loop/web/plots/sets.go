@@ -51,8 +51,8 @@ func (s *Source) sets(Options) (*figure.Figure, error) {
 	if len(d.Sets) < 2 {
 		return nil, nothing("the run has one control set, so there is none to compare it with")
 	}
-	gain := figure.Panel{Title: "gain and cost", X: figure.Axis{Label: label("mean cost of a step", d.Run.CostUnit)}, Y: figure.Axis{Label: s.objective("expected at its best setting")}}
-	chosen := figure.Panel{Title: "chosen in", X: figure.Axis{Label: "step", Whole: true}}
+	gain := figure.Chart{Title: "gain and cost", X: figure.Axis{Label: label("mean cost of a step", d.Run.CostUnit)}, Y: figure.Axis{Label: s.objective("expected at its best setting")}}
+	chosen := figure.Chart{Title: "chosen in", X: figure.Axis{Label: "step", Whole: true}}
 	var steps [][]float64
 	for i := range d.Sets {
 		chosen.Y.Names = append(chosen.Y.Names, s.setName(i))
@@ -81,5 +81,5 @@ func (s *Source) sets(Options) (*figure.Figure, error) {
 		gain.Layers = append(gain.Layers, figure.Rule{Name: "start", At: float64(p.Mean), Colour: figure.Ink, Dashed: true})
 	}
 	return &figure.Figure{Title: d.Run.Name + ": what each control set costs and brings", Note: "Bars are two standard deviations of the model's uncertainty.",
-		Panels: []figure.Panel{gain, chosen}}, nil
+		Charts: []figure.Chart{gain, chosen}}, nil
 }
