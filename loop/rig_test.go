@@ -17,6 +17,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // rig is a small instrument whose every reaction a test can state: a knob that
@@ -291,6 +292,9 @@ func variable(name string) plan.Variable {
 // book opens a journal in the test's folder.
 func book(t *testing.T, o *plan.Options) (*journal.Journal, string) {
 	t.Helper()
+	if o.Mode == plan.Simulate { // its jobs are done in turn, between the ticks
+		testsize.OneGoroutine(t)
+	}
 	path := filepath.Join(t.TempDir(), "run.db")
 	run := journal.Run{ID: "test", Name: "rig", Mode: string(o.Mode), Policy: "script", Objective: journal.Column{Name: "meter", Unit: "W"}}
 	for _, v := range o.Variables {

@@ -110,6 +110,7 @@ func play(t *testing.T, o Options, acts []act, bystander *rand.Rand) []string {
 // TestCallPatternDoesNotMatter: what a view is told depends on the seed and on
 // what was done when, not on who else looked in between, bit for bit.
 func TestCallPatternDoesNotMatter(t *testing.T) {
+	testsize.OneGoroutine(t)
 	plants := map[string]func() Options{
 		"laser": func() Options {
 			o := laserOptions()

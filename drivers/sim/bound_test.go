@@ -13,6 +13,7 @@ import (
 // domain: the pointing's mean is a plane over the mirrors, so the best setting lies on a
 // slanted edge. Without a chance to keep the bounds there is no known.
 func TestTruthWithinBounds(t *testing.T) {
+	testsize.OneGoroutine(t)
 	b := newBench(t, knobs(2))
 	const name = "pointing"
 	pointing := interval{-5, 5}

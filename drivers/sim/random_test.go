@@ -3,6 +3,8 @@ package sim
 import (
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // TestUniformFillsEvenly counts numbers in bins: along a stream, across streams,
@@ -91,6 +93,7 @@ func TestFlickerCorrelates(t *testing.T) {
 // changes: 1/f noise has the same power in every octave, white noise half of it
 // in each next.
 func TestFlickerIsOneOverF(t *testing.T) {
+	testsize.OneGoroutine(t)
 	const runs = 400
 	power := func(m uint64) float64 {
 		sum := 0.0

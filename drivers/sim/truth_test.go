@@ -43,6 +43,7 @@ func (b bench) score(alpha float64, x ...float64) float64 {
 // TestTruthAgainstGrid compares optimum and range with a grid over the whole
 // domain, in one and two dimensions, with and without risk.
 func TestTruthAgainstGrid(t *testing.T) {
+	testsize.OneGoroutine(t)
 	for _, dim := range []int{1, 2} {
 		for _, alpha := range []float64{0, 0.5} {
 			b := newBench(t, knobs(dim))
@@ -130,6 +131,7 @@ func TestTruthOfGrowth(t *testing.T) {
 // TestTruthOverSubsets: without a set of all variables, the best set is the one
 // whose average is best, and no other setting of any set beats it.
 func TestTruthOverSubsets(t *testing.T) {
+	testsize.OneGoroutine(t)
 	b := newBench(t, growthOptions())
 	sets := nutrientSets()[:6]
 	known := b.truth(optimum.Query{ControlSets: sets})
@@ -159,6 +161,7 @@ func TestTruthOverSubsets(t *testing.T) {
 // TestExpectationAgainstQuadrature compares averages over random knobs with nested
 // Simpson rules, for each kind of distribution.
 func TestExpectationAgainstQuadrature(t *testing.T) {
+	testsize.OneGoroutine(t)
 	const alpha = 0.5
 	for _, random := range []Distribution{{Kind: Uniform}, {Normal, 0.1, 0.4}, {Normal, 0.6, 0.15}}[:testsize.Of(2, 3)] {
 		o := knobs(3)
@@ -307,6 +310,7 @@ func TestTruthOverPoorCandidates(t *testing.T) {
 
 // TestTruthOfFormula compares a formula's average with simulated shots.
 func TestTruthOfFormula(t *testing.T) {
+	testsize.OneGoroutine(t)
 	const alpha = 0.3
 	b := newBench(t, laserOptions())
 	formula := func(v map[string]float64) (float64, error) {

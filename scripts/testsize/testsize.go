@@ -39,6 +39,15 @@ func Only(t testing.TB) {
 	}
 }
 
+// OneGoroutine skips a test in which one goroutine does everything, under the race detector: it
+// has nothing to find there, and takes ten times as long.
+func OneGoroutine(t testing.TB) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
+}
+
 // InMemory has this process, and those that it starts, make their temporary folders in memory,
 // where there is room for them and nobody has chosen a place: on a disk, tests of journals wait
 // most of the time for what they sync. In the whole they are on the disk.
