@@ -1,11 +1,10 @@
 // Command benchplot draws regret against cost or steps from the files that tuner bench
 // writes: the mean over the seeds of each policy, with a band of two standard errors.
 //
-//	go run . -o branin.svg ../../branin.json
-//	go run . -x cost -y simple -log -o hartmann.png a.json b.json
+//	go run ./scripts/benchplot -o branin.svg branin.json
+//	go run ./scripts/benchplot -x cost -y simple -log -o hartmann.png a.json b.json
 //
-// It is a separate module, so that tuner does not link drawing code. The ending of
-// the output's name says the format: svg, png or pdf.
+// The ending of the output's name says the format: svg, png or pdf.
 package main
 
 import (

@@ -81,7 +81,7 @@ func TestRun(t *testing.T) {
 		"no policy \"c\"":             {"-policy", "a,c", "-o", out, in},
 		"no such file":                {"-o", out, in + "x"},
 		"not benchmark results":       {"-o", out, "plot_test.go"},
-		"unsupported format: \"bmp\"": {"-o", out + ".bmp", "-policy", "a", in},
+		"as svg, pdf or png, not as \"bmp\"": {"-o", out + ".bmp", "-policy", "a", in},
 	} {
 		if err := run(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
