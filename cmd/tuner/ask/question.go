@@ -1,3 +1,10 @@
+// Package ask puts a question to a running tuner, and prints what it answers.
+//
+// A [Question] is one command line. [Question.Find] looks for the run that an argument names: by
+// the socket of a run on this computer, by a configuration file, or over the file's broker. The
+// command then goes that way with its transaction, so that a second try cannot act twice, and the
+// answer comes back within 20 s or is said to be missing. The package knows no command by itself
+// but status, the list of runs, make-safe and reset of a run that goes on.
 package ask
 
 import (

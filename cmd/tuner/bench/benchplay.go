@@ -1,3 +1,9 @@
+// Package bench is tuner bench: it runs experiments of loop/benchmarks and writes their results.
+//
+// [Run] plays every policy of an experiment with every seed on several workers and writes each
+// seed's regret as it ends; [MergeFiles] puts shards together, [PrintSummary] prints a table for
+// each metric, and the lists say which experiments there are. What an experiment is, and what
+// is measured, is loop/benchmarks' own.
 package bench
 
 import (

@@ -1,3 +1,9 @@
+// Package commands has one file for each command: its flags, its texts and its call.
+//
+// [Root] puts them together; [Execute] runs one command line and returns the exit code of the
+// process. A command reads its arguments, calls the package that does the work (session, ask,
+// examine, dump, makesafe, reset, serve, bench) and returns an error; how errors are worded and
+// which exit code they have is said by package fault.
 package commands
 
 import (

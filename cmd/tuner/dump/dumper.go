@@ -1,3 +1,9 @@
+// Package dump is tuner dump: what somebody else needs to understand a run, in one JSON document
+// without secrets.
+//
+// A [Collector] reads a journal, also a damaged one, and fills a [Document]: the configurations
+// with their secrets taken out, sessions, counts, the newest steps, events and actions, the
+// result, and whether replay agrees. What cannot be found out is listed among its problems.
 package dump
 
 import (

@@ -1,3 +1,9 @@
+// Package examine looks at what a run would meet, and drives nothing.
+//
+// [Instrument] opens the devices and reads each channel once, for tuner check --probe. [Decision]
+// times decisions of the file's policy. [Computer] looks at ports, network, disk and clock, for
+// tuner doctor. Discovery asks drivers which instruments answer, and [FirstFile] writes a first
+// configuration for what was found, for tuner init.
 package examine
 
 import (

@@ -1,3 +1,9 @@
+// Package makesafe brings the devices of a configuration to their safe values, where no run does.
+//
+// It is what a service calls after a run has died: [Load] takes the file, or the copy of it that
+// the run went by, [All] opens all devices at the same time, writes safe values and reads them
+// back. It ends within [Time], and says of each device what is confirmed and what is not. It
+// needs no journal, no policy and no loop.
 package makesafe
 
 import (

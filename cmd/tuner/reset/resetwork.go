@@ -1,3 +1,9 @@
+// Package reset is tuner reset where no run goes on: it clears what a run's control state has
+// latched.
+//
+// [Clear] opens the control state beside a journal, says what was latched and why, clears it,
+// and notes a reservoir that was refilled or budgets that begin anew. Where the control state
+// was lost with doses in it, what was dosed is taken from the journal.
 package reset
 
 import (

@@ -1,3 +1,9 @@
+// Package serve is tuner plant: it serves the simulated plant of a configuration over the
+// transports of its devices.
+//
+// [Pick] says which devices are served and refuses what cannot be; [Plant] serves them until it is
+// interrupted, each by the driver's own server (exec on stdin and stdout, serial lines, Modbus,
+// MQTT). Faults of the plant come line by line through a named pipe, where one is given.
 package serve
 
 import (
