@@ -4,8 +4,8 @@ package house
 
 import (
 	"fmt"
+	"go/ast"
 	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -75,6 +75,7 @@ var arrows = map[string][]string{
 	"cmd/tuner/setup":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/runfiles", "cmd/tuner/show", "configs", "drivers", "drivers/*", "loop", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "loop/journal/export", "loop/notices", "loop/plan", "loop/policy", "loop/replay", "loop/worker", "safety"},
 	"cmd/tuner/show":     {},
 	"cmd/tuner/wizard":   {"cmd/tuner/examine", "drivers", "loop/web"},
+	"scripts/benchplot":  {"loop/web/figure"},
 	"cmd/tuner/trial":    {"cmd/tuner/commands", "cmd/tuner/host", "configs", "drivers/driverstest/broker", "scripts/testsize"},
 
 	// Decisions: what is below is for loop/policy alone.
@@ -204,27 +205,7 @@ func (a arrow) String() string { return a.from + " -> " + a.to }
 // whatever its build constraints.
 func importsOf(tree fs.FS) ([]arrow, error) {
 	var found []arrow
-	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		text, err := fs.ReadFile(tree, name)
-		if err != nil {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
+	err := eachFile(tree, parser.ImportsOnly, func(name string, _ []byte, file *ast.File) error {
 		for _, spec := range file.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {

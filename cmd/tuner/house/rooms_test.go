@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -84,23 +82,7 @@ func misfits(sizes map[string]int, tooLarge exceptions) (out []string) {
 // type, tests and what stands under testdata aside.
 func sizesOf(tree fs.FS) (map[string]int, error) {
 	sizes := map[string]int{}
-	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || name == "scripts" || name == "dist"):
-			return fs.SkipDir
-		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
-			return nil
-		}
-		text, err := fs.ReadFile(tree, name)
-		if err != nil {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
-		if err != nil {
-			return err
-		}
+	err := eachFile(tree, 0, func(name string, text []byte, file *ast.File) error {
 		room := path.Dir(name)
 		sizes[room+": files"]++
 		sizes[room+": lines"] += bytes.Count(text, []byte("\n"))
@@ -108,7 +90,7 @@ func sizesOf(tree fs.FS) (map[string]int, error) {
 			countIn(sizes, room, decl)
 		}
 		return nil
-	})
+	}, "scripts", "dist")
 	return sizes, err
 }
 
