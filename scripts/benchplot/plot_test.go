@@ -75,12 +75,12 @@ func TestRun(t *testing.T) {
 	}
 	out := filepath.Join(dir, "x.svg")
 	for want, args := range map[string][]string{
-		"give -o FILE":                {in},
-		"-x \"time\"":                 {"-x", "time", "-o", out, in},
-		"-y \"all\"":                  {"-y", "all", "-o", out, in},
-		"no policy \"c\"":             {"-policy", "a,c", "-o", out, in},
-		"no such file":                {"-o", out, in + "x"},
-		"not benchmark results":       {"-o", out, "plot_test.go"},
+		"give -o FILE":                       {in},
+		"-x \"time\"":                        {"-x", "time", "-o", out, in},
+		"-y \"all\"":                         {"-y", "all", "-o", out, in},
+		"no policy \"c\"":                    {"-policy", "a,c", "-o", out, in},
+		"no such file":                       {"-o", out, in + "x"},
+		"not benchmark results":              {"-o", out, "plot_test.go"},
 		"as svg, pdf or png, not as \"bmp\"": {"-o", out + ".bmp", "-policy", "a", in},
 	} {
 		if err := run(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
