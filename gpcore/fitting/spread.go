@@ -24,7 +24,22 @@ func Spread(p Problem) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, at := len(e.free), e.start()
+	out := make([]float64, len(e.logs))
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	if c, ok := e.covariance(e.start()); ok {
+		for k, i := range e.free {
+			out[i] = math.Sqrt(c.At(k, k))
+		}
+	}
+	return out, nil
+}
+
+// covariance is that of the posterior of the free parameters at a maximum, by the approximation of Laplace;
+// ok is false where it is none.
+func (e *evidence) covariance(at []float64) (c *mat.SymDense, ok bool) {
+	n := len(at)
 	up, down, minus := make([]float64, n), make([]float64, n), mat.NewSymDense(n, nil)
 	for j := range n {
 		middle := at[j]
@@ -41,17 +56,7 @@ func Spread(p Problem) ([]float64, error) {
 			minus.SetSym(i, j, minus.At(i, j)+curve)
 		}
 	}
-	out := make([]float64, len(e.logs))
-	for i := range out {
-		out[i] = math.NaN()
-	}
-	var c mat.Cholesky
-	var inverse mat.SymDense
-	if !c.Factorize(minus) || c.InverseTo(&inverse) != nil {
-		return out, nil
-	}
-	for k, i := range e.free {
-		out[i] = math.Sqrt(inverse.At(k, k))
-	}
-	return out, nil
+	var f mat.Cholesky
+	c = new(mat.SymDense)
+	return c, f.Factorize(minus) && f.InverseTo(c) == nil
 }
