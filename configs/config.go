@@ -244,11 +244,13 @@ type Model struct {
 	// Twice differentiable: smooth as instruments are, without the endless
 	// smoothness of the squared exponential.
 	Kernel string `toml:"kernel" default:"matern52" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function, which says how smooth the objective is"`
-	// Never refits, so no step is slow.
+	// What a single fit gets wrong, others that compete make up for.
 	Hyperparameters string `toml:"hyperparameters" default:"priors" enum:"fixed,fit,priors" doc:"fixed: the one entry of policy.priors; fit: marginal likelihood; priors: several, weighted by their evidence"`
 	// Lengthscales that grow with the number of variables say less than the range does
 	// while there are few of them.
 	LengthscalePrior string `toml:"lengthscale_prior" default:"range" enum:"range,dimension" doc:"what is expected of the lengthscales that no prior states: range: about 0.3 of each range; dimension: more with more variables, about 0.2 of a range times their root, and vaguer"`
+	// Each: a knob without effect is found, and what all share stays in the competition.
+	Lengthscales string `toml:"lengthscales" default:"each" enum:"each,shared" doc:"which lengthscales the built-in set of priors has: each: beside those that all variables share, one prior with a lengthscale for each variable, fitted in the background, which finds variables without effect; shared: only the former, no fits"`
 	// Not smaller: weeks of steps should fit before the first is forgotten. Not
 	// larger: memory and the time of a decision grow with its square, 8 MB a factor
 	// at this size.

@@ -156,6 +156,9 @@ func (k *checker) model() {
 	if k.cfg.Model.LengthscalePrior != "range" && k.cfg.Model.Hyperparameters == "fixed" && len(k.cfg.Constraints) == 0 {
 		k.bad("model.lengthscale_prior", `has no effect with hyperparameters "fixed": every lengthscale is given`, `remove it, or write hyperparameters = "fit" or "priors"`, "model.hyperparameters")
 	}
+	if m := &k.cfg.Model; m.Lengthscales != "each" && len(k.cfg.Constraints) == 0 && (m.Hyperparameters != "priors" || len(k.cfg.Policy.Priors) > 0) {
+		k.bad("model.lengthscales", "has no effect: no built-in set of priors competes", `remove it, or leave hyperparameters "priors" and remove policy.priors`, "model.hyperparameters", "policy.priors")
+	}
 }
 
 // plant checks [plant].

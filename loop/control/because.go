@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 
@@ -25,12 +26,15 @@ type Foreseen struct {
 	// BestNoiseVariance the variance of a shot there. Runs of before have neither.
 	Best              journal.Number `json:"best"`
 	BestNoiseVariance journal.Number `json:"best_noise_variance"`
+	// OwnLengthscales is the probability of the model that has a lengthscale for each variable, where one
+	// competes.
+	OwnLengthscales journal.Number `json:"own_lengthscales"`
 }
 
 // ForeseenOf reads the policy's explanation; one that cannot be read says nothing.
 func ForeseenOf(d *journal.Decision) Foreseen {
 	none := journal.Number(math.NaN())
-	blank := Foreseen{none, none, none, none, none, none, none, none}
+	blank := Foreseen{none, none, none, none, none, none, none, none, none}
 	f := blank
 	if json.Unmarshal([]byte(d.Why), &f) != nil {
 		return blank
@@ -51,6 +55,9 @@ const (
 // Because says why the setting was decided, by what was known when it was.
 func Because(d *journal.Decision) string {
 	words := chosen(d)
+	if own := ForeseenOf(d).OwnLengthscales; own > 0.5 {
+		words += fmt.Sprintf("; of the models that compete, the one with a lengthscale for each variable leads (%.0f %%)", 100*float64(own))
+	}
 	if rules := ChangedBy(d.Reasons); rules != "" {
 		words += "; changed by the safety layer: " + rules
 	}

@@ -209,6 +209,9 @@ func (c *checker) model() {
 	if m.LengthscalePrior != "" {
 		c.oneOf("model.lengthscale_prior", "lengthscale prior", m.LengthscalePrior, model.LengthscalePriors()...)
 	}
+	if m.Lengthscales != "" {
+		c.oneOf("model.lengthscales", "lengthscales", m.Lengthscales, model.LengthscaleChoices()...)
+	}
 	c.priors()
 	for _, n := range []struct {
 		what         string

@@ -242,7 +242,8 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 		return Why{}, err
 	}
 	s, h := parts[0], e.model.Active
-	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN(), Best: math.NaN(), BestNoiseVariance: math.NaN()}
+	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN(), Best: math.NaN(), BestNoiseVariance: math.NaN(),
+		OwnLengthscales: e.model.OwnLengthscales()}
 	if e.spec.Acquisition != acquireUCB || o.Unit == acquisition.Dimensionless { // the value is no bound
 		w.Beta = math.NaN()
 	}

@@ -23,7 +23,7 @@ const (
 	defaultCapacity = 1024
 	// A fit at every step was no better than one at every fifth.
 	defaultRefitEvery = 5
-	// priorsCapacity keeps the factors of a dozen and a half processes at 70 MB.
+	// priorsCapacity keeps the factors of a dozen and a half processes at 40 MB.
 	priorsCapacity = 512
 	// One step is the shortest time that a background fit can have.
 	defaultRefitLag = 1
@@ -161,13 +161,23 @@ func assemble(s Spec) (*engine, error) {
 	return e, nil
 }
 
+// rules says how the hyperparameters come about, but for what the variables' axes tell.
+func (k *Kind) rules(s *Spec) *model.Rules {
+	out := &model.Rules{Spec: s.Model, Seed: s.Seed, Dims: len(s.Variables), Beta: s.Beta, Timescales: s.Drift.Timescale,
+		Learnt: k.Noise == LearntNoise, Singles: k.Risk && s.Risk > 0 && s.several(), Raw: s.VarianceModel == varianceRaw}
+	if k.Noise == KnownNoise {
+		out.Known = &model.NoiseFunction{Of: s.NoiseVariance}
+	}
+	return out
+}
+
 // newModels makes what learns: the model, what is judged by it, the constraints.
 func (e *engine) newModels(p Kind, random *space.RandomVariables) (err error) {
 	s := &e.spec
-	how := &model.Rules{Spec: s.Model, Seed: s.Seed, Dims: len(s.Variables), Beta: s.Beta, User: e.toUserUnits, Timescales: s.Drift.Timescale,
-		Learnt: p.Noise == LearntNoise, Singles: p.Risk && s.Risk > 0 && s.several(), Raw: s.VarianceModel == varianceRaw}
-	if p.Noise == KnownNoise {
-		how.Known = &model.NoiseFunction{Axes: e.axes, Of: s.NoiseVariance}
+	how := p.rules(s)
+	how.User = e.toUserUnits
+	if how.Known != nil {
+		how.Known.Axes = e.axes
 	}
 	if e.model, err = model.New(how); err != nil {
 		return err

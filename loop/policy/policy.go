@@ -46,7 +46,7 @@ import (
 // observations may give another decision, recommendation or comparison raises it by one and is
 // listed in CHANGELOG.md. A journal keeps it for each session: decisions of another version are
 // taken as they were recorded, and not derived again.
-const DecisionsVersion = 5
+const DecisionsVersion = 6
 
 // Policy is one bandit algorithm at work on one problem. It is used from one
 // goroutine at a time.
@@ -155,6 +155,9 @@ type Why struct {
 	// Best is the posterior mean of what was recommended when it was decided, and
 	// BestNoiseVariance the variance of a shot there. Who asks the policy fills them in.
 	Best, BestNoiseVariance float64
+	// OwnLengthscales is the probability of the prior that has a lengthscale for each variable, where
+	// one competes.
+	OwnLengthscales float64
 }
 
 // Observation is a step's outcome, or one shot of a step that leaves variables

@@ -18,6 +18,16 @@ type Size struct {
 	Refactorisations int
 }
 
+// FactorBytes is the memory that the factors of the objective's model take when it is full, and how
+// many there are. s is one that [New] takes, with its capacity.
+func FactorBytes(s Spec) (bytes, factors int) {
+	k, _ := KindOf(s.Kind)
+	s.completeDrift()
+	k.applyTo(&s)
+	factors = k.rules(&s).Processes()
+	return factors * s.Model.Capacity * s.Model.Capacity * 8, factors
+}
+
 // PriorReporter is a policy whose priors may compete.
 type PriorReporter interface {
 	// Priors describes the state of the priors; nil where none compete.

@@ -149,7 +149,12 @@ func modelWords(w *setup.Setup) string {
 	case "priors":
 		how = priorWords(w)
 	}
-	most := fmt.Sprintf("at most %d observations", m.Capacity)
+	bytes, factors := policy.FactorBytes(w.Spec)
+	most := fmt.Sprintf("at most %d observations in %s", m.Capacity, show.Count(factors, "model"))
+	if factors > 1 {
+		most += " side by side"
+	}
+	most += fmt.Sprintf(" (%.0f MB)", math.Ceil(float64(bytes)/1e6))
 	if usual := w.Config.Model.Capacity; usual != m.Capacity {
 		most += fmt.Sprintf(", as priors compete (%d where they do not, or model.capacity)", usual)
 	}

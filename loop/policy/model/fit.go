@@ -21,6 +21,7 @@ type FitTask struct {
 	rows  []Row
 	start *Hyper // warm start; nil at the first fit, which tries more starts
 	step  int
+	noise []float64 // of the rows, for the member of a set: as boundsOfRows
 }
 
 // run finds the most probable hyperparameters (MAP): first those of the noise
@@ -29,6 +30,9 @@ type FitTask struct {
 // teach the noise by their errors, so before it comes a fit with one noise for all settings:
 // errors under hyperparameters that smooth too much would be taken for noise for ever.
 func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
+	if t.competing() {
+		return t.runMember(ctx)
+	}
 	rows := thinned(t.rows, fitLimit)
 	h := t.guess(rows)
 	starts := 2

@@ -20,6 +20,8 @@ type Hyper struct {
 	known *NoiseFunction
 	// noise describes the process of the noise; nil: the noise is constant.
 	noise *noiseHyper
+	// doubt, of a fitted member: see member.
+	doubt float64
 }
 
 // noiseHyper describes the Gaussian process of the noise on the scale of its link.

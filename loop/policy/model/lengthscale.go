@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore/fitting"
 )
@@ -11,6 +12,19 @@ const (
 	LengthscaleRange     = "range"
 	LengthscaleDimension = "dimension"
 )
+
+// Words of Spec.Lengthscales.
+const (
+	LengthscalesEach   = "each"
+	LengthscalesShared = "shared"
+)
+
+// LengthscaleChoices lists them:
+//
+//	"shared"  one for all variables, of some levels
+//	"each"    the same, longer levels where there are many variables, and a member that has
+//	          one for each variable, fitted as data come in; they compete by their evidence
+func LengthscaleChoices() []string { return []string{LengthscalesShared, LengthscalesEach} }
 
 // LengthscalePriors lists them. With l a lengthscale as a fraction of a variable's range and d
 // the number of variables:
@@ -28,8 +42,13 @@ func (m *Rules) lengthscalePrior() fitting.LogNormal {
 	if m.Spec.LengthscalePrior != LengthscaleDimension {
 		return fitting.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD}
 	}
+	return dimensionPrior(m.Dims)
+}
+
+// dimensionPrior is lengthscalePrior of "dimension" with d variables.
+func dimensionPrior(d int) fitting.LogNormal {
 	const mean, variance = math.Sqrt2, 3
-	return fitting.LogNormal{Mean: mean + 0.5*math.Log(float64(m.Dims)) - variance, SD: math.Sqrt(variance)}
+	return fitting.LogNormal{Mean: mean + 0.5*math.Log(float64(d)) - variance, SD: math.Sqrt(variance)}
 }
 
 // usualLengthscale is the most probable lengthscale before any data.
@@ -38,6 +57,17 @@ func (m *Rules) usualLengthscale() float64 {
 		return lengthscaleMedian
 	}
 	return math.Exp(m.lengthscalePrior().Mean)
+}
+
+// longLevels are those of "dimension" that are clearly longer than the longest of "range", which are for few
+// variables: one from 5 variables on, two from 18.
+func (m *Rules) longLevels() []weightedValue {
+	if m.Spec.LengthscalePrior == LengthscaleDimension || m.Spec.Lengthscales == LengthscalesShared {
+		return nil
+	}
+	all := levels(math.Exp(dimensionPrior(m.Dims).Mean), lengthscaleLogSD, 0.5, 1.5)
+	longest := lengthscaleMedian * math.Exp(2*lengthscaleLogSD)
+	return slices.DeleteFunc(all, func(l weightedValue) bool { return l.value <= longest })
 }
 
 // lengthscaleLevels discretises a lengthscale's prior at so many times 0.7, the standard deviation of

@@ -33,6 +33,9 @@ type member struct {
 	// ShotVariance is the given noise variance of one shot in squared units of the
 	// objective; NaN: it is learnt, or ratio says it.
 	shotVariance float64
+	// fitted says that fits describe it; doubt is added to its log evidence for its freedom.
+	fitted bool
+	doubt  float64
 }
 
 // follows reports whether the member's noise variances move with the data.

@@ -173,7 +173,11 @@ func (m *Model) Posterior() View {
 
 // Task describes a fit on the present data.
 func (m *Model) Task(step int) *FitTask {
-	return &FitTask{Rules: m.Rules, rows: thinned(m.Data.Rows, fitLimit), start: m.Fitted, step: step}
+	t := &FitTask{Rules: m.Rules, rows: thinned(m.Data.Rows, fitLimit), start: m.Fitted, step: step}
+	if m.Priors != nil {
+		t.rows, t.noise = thinned(m.Data.Rows, memberFitLimit), thinned(m.Priors.boundsOfRows(m.Data.Rows), memberFitLimit)
+	}
+	return t
 }
 
 // MinObservations is how many observations a decision needs at least: one where nothing is

@@ -23,7 +23,8 @@ func levels(median, logSD float64, at ...float64) []weightedValue {
 // 0.07 to 0.6 times the root of the number of variables; 3 noise variances from 0.001 to
 // 0.095 of the objective's prior variance, which then follows in closed form; where the
 // noise is learnt or known, 2 prior variances instead, that of the data and 5 times it,
-// because data gathered near an optimum spread less than the objective does.
+// because data gathered near an optimum spread less than the objective does. longLevels come on top,
+// and the fitted member (fitted.go).
 
 func noiseLevels() []weightedValue { return levels(noiseMedian, noiseLogSD, -1.5, 0, 1.5) }
 
@@ -63,7 +64,15 @@ func (m *Rules) members() []member {
 			}
 		}
 	}
-	return out
+	return append(out, m.fittedMember()...)
+}
+
+// Processes is how many processes model the objective, each with a factor of its own.
+func (m *Rules) Processes() int {
+	if !m.competing() {
+		return 1
+	}
+	return len(m.members())
 }
 
 // kernelsOf lists a member for each kernel that the prior leaves open, with its weight
@@ -82,6 +91,7 @@ func (m *Rules) kernelsOf(p *Prior) (out []member, unit float64) {
 	switch len(p.Lengthscale) {
 	case 0:
 		all := m.lengthscaleLevels(-1.5, -0.5, 0.5, 1.5)
+		all = append(all, m.longLevels()...)
 		for _, l := range all {
 			k := newKernel(name, 1, slices.Repeat([]float64{l.value}, m.Dims))
 			out = append(out, member{kernel: k, weight: l.weight / totalWeight(all)})

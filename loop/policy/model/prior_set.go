@@ -229,6 +229,7 @@ func (c *priorSet) revise(i int, rows []Row, bounds []float64) error {
 	if err != nil {
 		return err
 	}
+	evidence += b.doubt // 0 but for the fitted member
 	if !num.Finite(evidence) {
 		return fmt.Errorf("evidence %g of prior %d", evidence, b.prior+1)
 	}
@@ -277,25 +278,33 @@ func (c *priorSet) repairNoise(rows []Row) ([]float64, error) {
 
 // loadAll loads every process with all rows; bounds as in noiseOf.
 func (c *priorSet) loadAll(rows []Row, bounds []float64) error {
+	for i := range c.members {
+		if !c.set.Alive(i) {
+			continue
+		}
+		if err := c.loadMember(i, rows, bounds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadMember loads member i's process with all rows.
+func (c *priorSet) loadMember(i int, rows []Row, bounds []float64) error {
 	x := make([]float64, 0, len(rows)*c.Dims)
 	for k := range rows {
 		x = append(x, rows[k].X...)
 	}
 	y, noise := make([]float64, len(rows)), make([]float64, len(rows))
-	for i := range c.members {
-		if !c.set.Alive(i) {
-			continue
-		}
-		for k := range rows {
-			y[k] = (c.rest(i, &rows[k]) - c.means[i]) / c.units[i]
-			noise[k] = c.noiseOf(i, k, rows, bounds)
-		}
-		if err := LoadWithJitter(c.set.Member(i), x, y, noise); err != nil {
-			return fmt.Errorf("prior %d: %w", c.members[i].prior+1, err)
-		}
-		if err := c.revise(i, rows, bounds); err != nil {
-			return fmt.Errorf("prior %d: %w", c.members[i].prior+1, err)
-		}
+	for k := range rows {
+		y[k] = (c.rest(i, &rows[k]) - c.means[i]) / c.units[i]
+		noise[k] = c.noiseOf(i, k, rows, bounds)
+	}
+	if err := LoadWithJitter(c.set.Member(i), x, y, noise); err != nil {
+		return fmt.Errorf("prior %d: %w", c.members[i].prior+1, err)
+	}
+	if err := c.revise(i, rows, bounds); err != nil {
+		return fmt.Errorf("prior %d: %w", c.members[i].prior+1, err)
 	}
 	return nil
 }

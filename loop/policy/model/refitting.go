@@ -13,10 +13,17 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 	}
 	note := Fit{Err: p.Err}
 	if p.Err == nil {
-		if err := m.adopt(p.hyper); err != nil {
-			return nil, err
+		switch {
+		case m.Priors != nil:
+			note.Err = m.adoptMember(p.hyper)
+		default:
+			if err := m.adopt(p.hyper); err != nil {
+				return nil, err
+			}
 		}
-		note = p.hyper.Describe()
+		if note.Err == nil {
+			note = p.hyper.Describe()
+		}
 	}
 	note.Through = p.Task.step - 1
 	return &note, nil
@@ -25,11 +32,38 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 // LaunchFit prepares a fit before a step if one is to be, and takes it where it comes
 // into force at once.
 func (m *Model) LaunchFit(ctx context.Context, step int) (*Fit, error) {
-	if !m.fits() || !m.Refits.due(step) {
+	if !m.mayFit() || !m.Refits.due(step) {
 		return nil, nil
+	}
+	if m.Priors != nil { // the noise of the rows is taken from it
+		if err := m.Refresh(); err != nil {
+			return nil, err
+		}
 	}
 	m.Refits.launch(m.Task(step))
 	return m.AwaitFit(ctx, step)
+}
+
+// mayFit reports whether something is fitted, and from enough data. Where it is one of the priors that compete,
+// fits become rarer with their number, so that each decision has a bounded share of them.
+func (m *Model) mayFit() bool {
+	if !m.fitsMember() {
+		return m.fits()
+	}
+	n := len(m.Data.Rows)
+	m.Refits.Every, m.Refits.Lag = max(m.Spec.RefitEvery, n/fitEvery), max(m.Spec.RefitLag, n/fitLag)
+	return n >= m.enoughToFit()
+}
+
+// adoptMember puts a fit of one of the priors that compete in force.
+func (m *Model) adoptMember(h *Hyper) error {
+	m.Loads++
+	if err := m.Priors.adoptFit(h, m.Data.Rows); err != nil {
+		return err
+	}
+	m.Fitted = h
+	m.adoptPriors()
+	return nil
 }
 
 // StartFit lets the fit that was launched at this boundary run in the background.

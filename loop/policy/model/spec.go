@@ -13,6 +13,9 @@ type Spec struct {
 	// LengthscalePrior says what is expected of lengthscales that are fitted or left open,
 	// a word of LengthscalePriors; empty: "range".
 	LengthscalePrior string
+	// Lengthscales says which ones a built-in set of priors has, a word of LengthscaleChoices;
+	// empty: "each".
+	Lengthscales string
 	// Priors of hyperparameters "priors"; none: a built-in set.
 	Priors []Prior
 	// PriorRule says how priors that compete decide: "averaged" (the acquisition's mean

@@ -121,12 +121,12 @@ func (s *Store) VarianceRows() int {
 
 // thinned returns at most limit rows, evenly spaced by age and always with the
 // newest.
-func thinned(rows []Row, limit int) []Row {
+func thinned[T any](rows []T, limit int) []T {
 	n := len(rows)
 	if n <= limit {
 		return slices.Clone(rows)
 	}
-	out := make([]Row, 0, limit)
+	out := make([]T, 0, limit)
 	for i := 1; i <= limit; i++ {
 		out = append(out, rows[i*n/limit-1])
 	}
