@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/safety"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // doseTrial doses with knob a, 5 V at most at once.
@@ -57,6 +58,7 @@ func TestDoseIsBookedBeforeItIsGiven(t *testing.T) {
 // TestCrashDuringADoseMustBeLookedAt ends the process between the booking and the
 // outcome.
 func TestCrashDuringADoseMustBeLookedAt(t *testing.T) {
+	testsize.OneGoroutine(t)
 	path := filepath.Join(t.TempDir(), "rig.control")
 	tr := doseTrial(t, path)
 	tr.policy.proposals = proposeAll(4)
