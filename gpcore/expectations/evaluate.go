@@ -16,9 +16,7 @@ type scratch struct {
 	b, v, u        []float64     // panels
 	full           []float64     // 24 x d points
 	mean, variance [vec.Lanes]float64
-	byMu           [vec.Lanes]float64 // derivative of the criterion by a lane's mean
-	byVar          [vec.Lanes]float64 // and by its variance
-	dMean          []float64          // d
+	dMean          []float64 // d
 	dVar           []float64
 	lane           []float64 // up to d x 24
 	moments        []float64 // d x 24
@@ -28,6 +26,26 @@ type scratch struct {
 	job            vec.Pairs
 	ones           []float64
 	watch          watch.Scratch
+	outputs        []output
+	open           []*output // those that take something from the nodes of a term
+}
+
+// output is what one expectation takes from a pass over the nodes. Several of the same processes
+// over the same inputs may share a pass.
+type output struct {
+	*controlSet
+	dst, grad []float64
+	byMu      [vec.Lanes]float64 // derivative of the criterion by a lane's mean
+	byVar     [vec.Lanes]float64 // and by its variance
+}
+
+// output is output k of the next pass.
+func (s *scratch) output(k int, e *controlSet, dst, grad []float64) {
+	for len(s.outputs) <= k {
+		s.outputs = append(s.outputs, output{})
+	}
+	o := &s.outputs[k]
+	o.controlSet, o.dst, o.grad = e, dst, grad
 }
 
 // spares are scratches of one list of processes for forks that live from one Renew of a cache to
@@ -100,62 +118,84 @@ func (s *scratch) fit() {
 // evaluate sums all terms over the nodes at the rows of x, with gradients where grad is
 // not nil.
 func (e *Expected) evaluate(nodes *quadrature.Nodes, dst, grad, x []float64) {
-	dc := e.Dim()
-	if len(x) != len(dst)*dc || (grad != nil && len(grad) != len(x)) {
-		panic("gpcore: an expectation needs Dim coordinates for each value and gradient")
+	e.s.output(0, e.controlSet, dst, grad)
+	e.evaluateAll(nodes, x, 1)
+}
+
+// evaluateAll is evaluate for the first outputs of the scratch.
+func (e *Expected) evaluateAll(nodes *quadrature.Nodes, x []float64, outputs int) {
+	s, dc := e.s, e.Dim()
+	for k := range outputs {
+		o := &s.outputs[k]
+		if len(x) != len(o.dst)*dc || (o.grad != nil && len(o.grad) != len(x)) {
+			panic("gpcore: an expectation needs Dim coordinates for each value and gradient")
+		}
+		clear(o.dst)
+		clear(o.grad)
 	}
-	clear(dst)
-	clear(grad)
-	e.s.fit()
+	s.fit()
 	for i := range e.terms {
-		t, f := &e.terms[i], e.separables[i]
-		if f.closed && t.Mean != 0 {
-			e.closedMeans(f, t.Mean, dst, grad, x)
+		s.open = s.open[:0]
+		for k := range outputs {
+			o := &s.outputs[k]
+			t, f := &o.terms[i], o.separables[i]
+			if f.closed && t.Mean != 0 {
+				e.closedMeans(f, t.Mean, o.dst, o.grad, x)
+			}
+			if t.Of != nil || t.SD != 0 || !f.closed && t.Mean != 0 {
+				s.open = append(s.open, o)
+			}
 		}
-		if t.Of == nil && t.SD == 0 && (f.closed || t.Mean == 0) {
-			continue
+		if len(s.open) > 0 {
+			e.overNodes(i, nodes, x)
 		}
-		e.overNodes(i, nodes, dst, grad, x)
+	}
+	for k := range outputs { // nothing of the caller's is kept
+		s.output(k, nil, nil, nil)
 	}
 }
 
-// overNodes adds term i, 24 pairs of a point and a node at a time.
-func (e *Expected) overNodes(i int, nodes *quadrature.Nodes, dst, grad, x []float64) {
+// overNodes adds term i to the outputs that are open, 24 pairs of a point and a node at a time.
+func (e *Expected) overNodes(i int, nodes *quadrature.Nodes, x []float64) {
 	s, r, q, d := e.s, e.s.readers[i], len(nodes.Weight), e.d
-	total := len(dst) * q
+	total, slopes := len(s.open[0].dst)*q, s.open[0].grad != nil
 	for base := 0; base < total; base += vec.Lanes {
 		m := min(vec.Lanes, total-base)
 		for l := range m {
 			e.loadPair(s.full[l*d:(l+1)*d], x, nodes, base+l)
 		}
 		switch {
-		case grad == nil:
+		case !slopes:
 			r.Predict(s.mean[:m], s.variance[:m], s.full[:m*d])
-			for l := range m {
-				dst[(base+l)/q] += e.evaluateTerm(i, l, nodes.Weight[(base+l)%q])
+			for _, o := range s.open {
+				for l := range m {
+					o.dst[(base+l)/q] += e.evaluateTerm(o, i, l, nodes.Weight[(base+l)%q])
+				}
 			}
 		case m < model.BatchMin && e.separables[i].gaussian:
-			e.gaussianSingles(i, nodes, base, m, dst, grad)
+			e.gaussianSingles(i, nodes, base, m)
 		case m < model.BatchMin:
 			for l := range m {
-				e.singleGradient(i, l, (base+l)/q, nodes.Weight[(base+l)%q], dst, grad)
+				e.singleGradient(i, l, (base+l)/q, nodes.Weight[(base+l)%q])
 			}
 		default:
-			e.panelGradients(i, nodes, base, m, dst, grad)
+			e.panelGradients(i, nodes, base, m)
 		}
-		if grad != nil && e.terms[i].Offset != nil {
-			e.offsetSlopes(i, q, base, m, grad)
+		for _, o := range s.open {
+			if slopes && o.terms[i].Offset != nil {
+				e.offsetSlopes(o, i, q, base, m)
+			}
 		}
 	}
 }
 
-// offsetSlopes adds what m pairs from pair base on owe to the slope of the offset.
-func (e *Expected) offsetSlopes(i, q, base, m int, grad []float64) {
+// offsetSlopes adds what m pairs from pair base on owe to the slope of an output's offset.
+func (e *Expected) offsetSlopes(o *output, i, q, base, m int) {
 	s, dc := e.s, e.Dim()
 	for l := range m {
-		e.terms[i].Offset(s.dMean, s.full[l*e.d:(l+1)*e.d])
+		o.terms[i].Offset(s.dMean, s.full[l*e.d:(l+1)*e.d])
 		for k, c := range e.in.Controlled {
-			grad[(base+l)/q*dc+k] += float64(s.byMu[l] * s.dMean[c])
+			o.grad[(base+l)/q*dc+k] += float64(o.byMu[l] * s.dMean[c])
 		}
 	}
 }
@@ -172,10 +212,10 @@ func (e *Expected) loadPair(dst, x []float64, nodes *quadrature.Nodes, k int) {
 	}
 }
 
-// evaluateTerm is w times term i at lane l, whose mean and variance are in the scratch; it
+// evaluateTerm is w times term i of an output at lane l, whose mean and variance are in the scratch; it
 // sets the lane's derivatives.
-func (e *Expected) evaluateTerm(i, l int, w float64) float64 {
-	t, s := &e.terms[i], e.s
+func (e *Expected) evaluateTerm(o *output, i, l int, w float64) float64 {
+	t, s := &o.terms[i], e.s
 	sd := deviation(s.variance[l], e.prior(i, l))
 	mu := s.mean[l]
 	if t.Offset != nil {
@@ -183,14 +223,14 @@ func (e *Expected) evaluateTerm(i, l int, w float64) float64 {
 	}
 	if t.Of != nil {
 		v, byMu, bySigma := t.Of(mu, sd)
-		s.byMu[l], s.byVar[l] = w*byMu, w*bySigma/(2*sd)
+		o.byMu[l], o.byVar[l] = w*byMu, w*bySigma/(2*sd)
 		return w * v
 	}
 	mean := t.Mean
-	if e.separables[i].closed {
+	if o.separables[i].closed {
 		mean = 0
 	}
-	s.byMu[l], s.byVar[l] = w*mean, w*t.SD/(2*sd)
+	o.byMu[l], o.byVar[l] = w*mean, w*t.SD/(2*sd)
 	return w * (float64(mean*mu) + float64(t.SD*sd))
 }
 
@@ -200,12 +240,14 @@ func (e *Expected) prior(i, l int) float64 {
 }
 
 // singleGradient adds one pair; few of them cost less one by one.
-func (e *Expected) singleGradient(i, l, at int, w float64, dst, grad []float64) {
+func (e *Expected) singleGradient(i, l, at int, w float64) {
 	s, r, d, dc := e.s, e.s.readers[i], e.d, e.Dim()
 	s.mean[l], s.variance[l] = r.PredictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
-	dst[at] += e.evaluateTerm(i, l, w)
-	for k, c := range e.in.Controlled {
-		grad[at*dc+k] += float64(s.byMu[l]*s.dMean[c]) + float64(s.byVar[l]*s.dVar[c])
+	for _, o := range s.open {
+		o.dst[at] += e.evaluateTerm(o, i, l, w)
+		for k, c := range e.in.Controlled {
+			o.grad[at*dc+k] += float64(o.byMu[l]*s.dMean[c]) + float64(o.byVar[l]*s.dVar[c])
+		}
 	}
 }
 

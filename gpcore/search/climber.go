@@ -29,14 +29,20 @@ type climber struct {
 	hy, delta     []float64
 }
 
-func newClimber(d int) *climber {
-	v := make([]float64, 6*d+d*d)
+// newClimbers makes n climbers in d coordinates.
+func newClimbers(n, d int) []*climber {
+	each := 6*d + d*d
+	all, v, out := make([]climber, n), make([]float64, n*each), make([]*climber, n)
 	cut := func(n int) []float64 {
 		s := v[:n:n]
 		v = v[n:]
 		return s
 	}
-	return &climber{x: cut(d), grad: cut(d), dir: cut(d), trial: cut(d), hy: cut(d), delta: cut(d), h: cut(d * d)}
+	for i := range all {
+		all[i] = climber{x: cut(d), grad: cut(d), dir: cut(d), trial: cut(d), hy: cut(d), delta: cut(d), h: cut(d * d)}
+		out[i] = &all[i]
+	}
+	return out
 }
 
 // Limits of a climb. The slope along the quasi-Newton direction is twice the gain that

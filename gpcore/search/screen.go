@@ -14,6 +14,10 @@ type screen struct {
 	values  []float64 // minus infinity where not looked at, or crossed out
 	inUse   int       // how many of them this run looks at
 	watched Watched   // what is kept of them from run to run, or nil
+
+	made     int         // how many are computed; of a list, all
+	sequence *sobol.Owen // that they are taken from; nil for one coordinate
+	corners  int
 }
 
 // highest is the screened point with the largest value, -1 where there is none.
@@ -27,29 +31,38 @@ func (c *screen) highest() int {
 	return at
 }
 
-// newScreenPoints are n screening points, rounded up to whole panels: equally spaced for one coordinate, else the corners
+// newScreen has room for n screening points, rounded up to whole panels: equally spaced for one coordinate, else the corners
 // of the box, where there are few, and scrambled Sobol points, every third with one
 // coordinate moved to its nearer bound. Uncertainty is largest at the edges, and maxima
-// there are narrow seen from inside.
-func newScreenPoints(m *domain, n int, seed uint64) []float64 {
+// there are narrow seen from inside. Of them only the first is computed yet: most runs look at a
+// quarter.
+func newScreen(m *domain, n int, seed uint64) screen {
 	n = vec.Up24(n)
-	corners := 0
+	c := screen{points: make([]float64, n*m.d), values: vec.Constant(n, math.Inf(-1))}
 	if m.d > 1 && m.d <= 6 && 1<<m.d < n {
-		corners = 1 << m.d
+		c.corners = 1 << m.d
 	}
-	points := make([]float64, n*m.d)
-	sequence := sobol.NewOwen(m.d, seed)
-	for k := range n {
-		x := points[k*m.d : (k+1)*m.d]
+	if m.d > 1 {
+		c.sequence = sobol.NewOwen(m.d, seed)
+	}
+	c.compute(m, 1)
+	return c
+}
+
+// compute computes the first n points.
+func (c *screen) compute(m *domain, n int) {
+	for ; c.made < n; c.made++ {
+		k := c.made
+		x := c.points[k*m.d : (k+1)*m.d]
 		switch {
 		case m.d == 1:
-			x[0] = spacedPoint(k, n)
-		case k < corners:
+			x[0] = spacedPoint(k, len(c.points))
+		case k < c.corners:
 			for i := range x {
 				x[i] = float64(k >> i & 1)
 			}
 		default:
-			sequence.Point(x, k-corners)
+			c.sequence.Point(x, k-c.corners)
 			if i := k % (3 * m.d); i < m.d {
 				x[i] = math.Round(x[i])
 			}
@@ -59,7 +72,6 @@ func newScreenPoints(m *domain, n int, seed uint64) []float64 {
 		}
 		m.snapSteps(x)
 	}
-	return points
 }
 
 // spacedPoint is point k of n equally spaced ones on [0, 1], every fourth of them first, so

@@ -16,6 +16,7 @@ type state struct {
 	starts    []float64 // what the caller wants to be looked at first
 
 	climbers []*climber // the best starts, then the local maxima, best first
+	room     int        // how many there may be
 	limit    int        // of them to be used
 	count    int        // of them in use
 	next     int        // the first that has not been climbed with the objective itself
@@ -36,26 +37,25 @@ type state struct {
 // newState prepares a problem: its domain, its screening points, its memory.
 func newState(p Problem, seed uint64) *state {
 	d := p.Objective.Dim()
-	q := &state{p: p, domain: newDomain(&p, d), best: newClimber(d), batch: 1}
+	q := &state{p: p, domain: newDomain(&p, d), best: newClimbers(1, d)[0], batch: 1}
 	q.group, _ = p.Objective.(Grouped)
 	limit := 1
 	if q.listed {
-		q.points = p.List
+		n := len(p.List) / d
+		q.screen = screen{points: p.List, values: vec.Constant(n, math.Inf(-1)), made: n}
 	} else {
 		n := p.Screen
 		if n == 0 {
 			n = maxFactor * byDimension(screenSizes[:], d)
 		}
-		q.points = newScreenPoints(&q.domain, n, seed)
+		q.screen = newScreen(&q.domain, n, seed)
 		if limit = p.Climbs; limit == 0 {
 			limit = maxFactor * byDimension(climbSizes[:], d)
 		}
 	}
-	q.values = vec.Constant(len(q.points)/d, math.Inf(-1))
-	for range limit {
-		q.climbers = append(q.climbers, newClimber(d))
-	}
+	q.room = limit
 	if o, ok := p.Objective.(Watchable); ok && p.Track {
+		q.compute(&q.domain, len(q.values))
 		q.watched = o.Watch(q.points)
 	}
 	return q
@@ -102,7 +102,7 @@ func (q *state) readScales() {
 // size decides how much to screen and to climb: more where the function varies over
 // less than 0.3 of the range, because it has more maxima then.
 func (q *state) size() {
-	q.inUse, q.limit = len(q.values), len(q.climbers)
+	q.inUse, q.limit = len(q.values), q.room
 	if q.listed {
 		return
 	}
@@ -120,6 +120,10 @@ func (q *state) size() {
 	}
 	if q.surrogate == NoSurrogate && q.p.Screen == 0 { // no bound shows what was missed
 		q.inUse = min(2*q.inUse, len(q.values))
+	}
+	q.compute(&q.domain, q.inUse)
+	if more := q.limit - len(q.climbers); more > 0 {
+		q.climbers = append(q.climbers, newClimbers(more, q.d)...)
 	}
 }
 

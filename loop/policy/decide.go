@@ -137,7 +137,11 @@ func (e *engine) penalised(d *decision, o acquisition.Option) search.Objective {
 	}
 	if e.costs.Bounded() {
 		dom := e.domains[o.Set]
-		out = space.WithPenalty(out, func(x []float64) float64 { return e.costs.Penalty(dom, x) })
+		penalty := func(x []float64) float64 { return e.costs.Penalty(dom, x) }
+		if e.costs.AffordsAll(dom) {
+			penalty = func([]float64) float64 { return 0 }
+		}
+		out = space.WithPenalty(out, penalty)
 	}
 	return out
 }

@@ -51,7 +51,11 @@ func (a InformationDirected) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			r := &InformationRatio{LowerBound: below[i], negativeSD: spread[i], top: peak.Value - v.Offset(), beta: d.Beta, rho: a.Rho}
+			both, err := expectations.NewPair(below[i], spread[i])
+			if err != nil {
+				return nil, err
+			}
+			r := &InformationRatio{LowerBound: below[i], negativeSD: spread[i], both: both, top: peak.Value - v.Offset(), beta: d.Beta, rho: a.Rho}
 			o := Option{Set: set, View: v, Objective: r, Unit: Dimensionless, logFloor: MinRatio}
 			if set == peak.Set && sameView(v, peak.view) {
 				o.Start = peak.X
@@ -121,6 +125,7 @@ const (
 // InformationRatio is 1/R(x) where the constraint holds and next to nothing elsewhere.
 type InformationRatio struct {
 	LowerBound, negativeSD *expectations.Expected // E[mu - s] and -E[s], without the views' prior means
+	both                   expectations.Pair
 	top, beta, rho         float64
 	s, slope               []float64 // scratch
 }
@@ -149,14 +154,11 @@ func (r *InformationRatio) satisfied(mu, s float64) bool {
 func (r *InformationRatio) Dim() int { return r.LowerBound.Dim() }
 
 // Values implements [search.Objective].
-func (r *InformationRatio) Values(dst, x []float64) {
-	r.values(dst, x, r.LowerBound.Values, r.negativeSD.Values)
-}
+func (r *InformationRatio) Values(dst, x []float64) { r.evaluate(dst, nil, x, r.both.Evaluate) }
 
 // Fork implements [search.Objective].
 func (r *InformationRatio) Fork() search.Objective {
-	return &InformationRatio{LowerBound: r.LowerBound.Fork().(*expectations.Expected), negativeSD: r.negativeSD.Fork().(*expectations.Expected),
-		top: r.top, beta: r.beta, rho: r.rho}
+	return &InformationRatio{LowerBound: r.LowerBound, negativeSD: r.negativeSD, both: r.both.Fork(), top: r.top, beta: r.beta, rho: r.rho}
 }
 
 // Prepare implements [search.Preparer].
@@ -170,7 +172,7 @@ func (r *InformationRatio) Scales(dst []float64) bool { return r.LowerBound.Scal
 
 // Gradients implements [search.Differentiable].
 func (r *InformationRatio) Gradients(dst, grad, x []float64) {
-	r.gradients(valuesAndGradients{dst, grad}, x, r.LowerBound.Gradients, r.negativeSD.Gradients)
+	r.evaluate(dst, grad, x, r.both.Evaluate)
 }
 
 // Surrogate implements [search.Surrogated]: fewer nodes.
@@ -178,37 +180,30 @@ func (r *InformationRatio) Surrogate() search.SurrogateKind { return r.LowerBoun
 
 // SurrogateValues implements [search.Surrogated].
 func (r *InformationRatio) SurrogateValues(dst, x []float64) {
-	r.values(dst, x, r.LowerBound.SurrogateValues, r.negativeSD.SurrogateValues)
+	r.evaluate(dst, nil, x, r.both.Surrogates)
 }
 
 // SurrogateGradients implements [search.Surrogated].
 func (r *InformationRatio) SurrogateGradients(dst, grad, x []float64) {
-	r.gradients(valuesAndGradients{dst, grad}, x, r.LowerBound.SurrogateGradients, r.negativeSD.SurrogateGradients)
+	r.evaluate(dst, grad, x, r.both.Surrogates)
 }
 
-// values are those of the ratio from the two expectations'.
-func (r *InformationRatio) values(dst, x []float64, below, spread func(dst, x []float64)) {
+// evaluate makes the ratio, and its gradients where asked for, of both expectations.
+func (r *InformationRatio) evaluate(dst, grad, x []float64, both func(below, spread expectations.Values, x []float64)) {
 	r.s = num.Resized(r.s, len(dst))
-	below(dst, x)
-	spread(r.s, x)
-	for j, s := range r.s {
-		dst[j], _, _ = r.parts(dst[j]-s, -s)
+	below, spread := expectations.Values{Value: dst, Grad: grad}, expectations.Values{Value: r.s}
+	if grad != nil {
+		r.slope = num.Resized(r.slope, len(grad))
+		spread.Grad = r.slope
 	}
-}
-
-// valuesAndGradients are values with gradients.
-type valuesAndGradients struct{ value, grad []float64 }
-
-// gradients does the same with gradients.
-func (r *InformationRatio) gradients(out valuesAndGradients, x []float64, below, spread func(dst, grad, x []float64)) {
-	r.s, r.slope = num.Resized(r.s, len(out.value)), num.Resized(r.slope, len(out.grad))
-	below(out.value, out.grad, x)
-	spread(r.s, r.slope, x)
+	both(below, spread, x)
 	for j, s := range r.s {
-		value, byMu, bySD := r.parts(out.value[j]-s, -s)
-		out.value[j] = value
+		value, byMu, bySD := r.parts(dst[j]-s, -s)
+		if dst[j] = value; grad == nil {
+			continue
+		}
 		for i := j * r.Dim(); i < (j+1)*r.Dim(); i++ {
-			out.grad[i] = byMu*(out.grad[i]-r.slope[i]) - bySD*r.slope[i]
+			grad[i] = byMu*(grad[i]-r.slope[i]) - bySD*r.slope[i]
 		}
 	}
 }

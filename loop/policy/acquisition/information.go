@@ -64,7 +64,7 @@ func (c truncation) integrateOverBound(logBelow float64) (e, byGamma, byRho floa
 	last := int(informationReach / informationStep)
 	for k := int(math.Floor((min(0, c.gamma*c.residual) - informationReach) / informationStep)); k <= last; k++ {
 		u := informationStep * float64(k)
-		logU := logNormalCDF(u)
+		logU := logBelowStep(k)
 		a := (c.gamma - c.residual*u) / c.rho
 		p := scale * logU * math.Exp(logU-0.5*a*a-logRoot2Pi-logBelow)
 		e += p
@@ -89,6 +89,25 @@ func (c truncation) integrateOverReading(logBelow float64) (e, byGamma, byRho fl
 		byRho += slope * (u*c.rho - c.residual*y)
 	}
 	return e, byGamma, byRho
+}
+
+// logBelowSteps are the logarithms of the distribution function at most of the points where
+// integrateOverBound wants them: from -stepsBelow steps on.
+var logBelowSteps = func() (out [stepsBelow + informationReach/informationStep + 1]float64) {
+	for i := range out {
+		out[i] = logNormalCDF(informationStep * float64(i-stepsBelow))
+	}
+	return out
+}()
+
+const stepsBelow = 64
+
+// logBelowStep is logNormalCDF at k steps.
+func logBelowStep(k int) float64 {
+	if k < -stepsBelow {
+		return logNormalCDF(informationStep * float64(k))
+	}
+	return logBelowSteps[k+stepsBelow]
 }
 
 // logNormalCDF is the logarithm of the standard normal distribution function, by its

@@ -71,6 +71,23 @@ func (c *Model) Penalty(d *space.Domain, x []float64) float64 {
 	return 1e6 * (1 + 2*(1-left/max(cost, left)))
 }
 
+// AffordsAll reports whether every setting of a domain can be paid, where that is known without
+// looking at them.
+func (c *Model) AffordsAll(d *space.Domain) bool {
+	if c.Setting != nil {
+		return false
+	}
+	const rounding = 1e-9 // of a sum
+	sum := c.Sets[d.Set]
+	if c.Move != nil {
+		for _, i := range d.Coords {
+			last := c.Axes[i].User(c.Last[i])
+			sum += c.Move[i] * max(math.Abs(c.Axes[i].User(0)-last), math.Abs(c.Axes[i].User(1)-last))
+		}
+	}
+	return c.Ledger.affords(sum * (1 + rounding))
+}
+
 // Bounded reports whether some settings of a set that fits may cost more than what is left.
 func (c *Model) Bounded() bool { return c.varies() && c.Ledger.Budget > 0 }
 

@@ -119,29 +119,13 @@ func (e *Criterion) shareNodes(in expectations.Inputs, v model.View) (expectatio
 // variance of its mean over the random variables.
 func (e *Criterion) componentMoments(c model.Component, in expectations.Inputs, x []float64, random bool) ([]Summary, error) {
 	out := make([]Summary, len(x)/len(in.Controlled))
-	// Negative coefficients of the standard deviation have no Jensen bound, which takes
-	// O(n^3) to prepare and is of no use here.
-	sd, err := space.Expectation(e.Cache, []expectations.Term{{Process: c.GP, SD: -1}}, in, x)
-	if err != nil {
-		return nil, err
-	}
-	lower, err := space.Expectation(e.Cache, []expectations.Term{{Process: c.GP, Mean: 1, SD: -1, Offset: c.Offset}}, in, x)
+	m, err := e.Cache.Moments(expectations.Term{Process: c.GP, Offset: c.Offset}, in, x)
 	if err != nil {
 		return nil, err
 	}
 	for k := range out {
-		out[k].SD = -sd[k]
-		out[k].Mean = lower[k] - sd[k]
-	}
-	if random {
-		square, err := space.Expectation(e.Cache, []expectations.Term{{Process: c.GP, Offset: c.Offset, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
-			return mu * mu, 2 * mu, 0
-		}}}, in, x)
-		if err != nil {
-			return nil, err
-		}
-		for k := range out {
-			out[k].Shot = max(square[k]-out[k].Mean*out[k].Mean, 0)
+		if out[k].Mean, out[k].SD = m.Mean[k], m.SD[k]; random {
+			out[k].Shot = max(m.Square[k]-m.Mean[k]*m.Mean[k], 0)
 		}
 	}
 	for k := range out {
