@@ -108,7 +108,7 @@ func TestNoAllocationsAround(t *testing.T) {
 			must(err)
 		}},
 		{"watch", func() { must(g.Replace(7, x[:3], 1, 1e-2)); w.Update() }},
-		{"path", func() { path.Values(v, x); path.Gradient(grad, x[:3]) }},
+		{"path", func() { path.Values(v, x); path.Gradients(v[:1], grad, x[:3]) }},
 	} {
 		if a := testing.AllocsPerRun(20, op.run); a != 0 {
 			t.Errorf("%s: %g allocations", op.name, a)

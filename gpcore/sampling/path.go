@@ -35,10 +35,12 @@ type Path struct {
 	w        []float64 // two normals a feature, over sqrt(features)
 	// w1 cos t + w2 sin t = radius cos(t - phase)
 	radius, phase []float64
+	// waves are the features where none has a linear factor, which differs from point to point.
+	waves *vec.Waves
 
-	point, lane, b, e, x, wave []float64
-	sum                        [vec.Lanes]float64
-	job                        panels.Panel
+	point, lane, b, e, x, wave, g []float64
+	sum                           [vec.Lanes]float64
+	job                           panels.Panel
 }
 
 // NewPath draws a path of g made of the given number of features; 1000 are usual. O(n^2 +
@@ -68,21 +70,36 @@ func NewPath(g *gpcore.GP, rng *rand.Rand, features int) (*Path, error) {
 		p.radius[i], p.phase[i] = math.Hypot(p.w[2*i], p.w[2*i+1]), math.Atan2(p.w[2*i+1], p.w[2*i])
 	}
 	p.newScratch()
+	p.join(omega)
 	prior := make([]float64, n)
-	for i := range prior {
-		p.eval.Embed(p.point, p.points.At(i))
-		prior[i] = p.prior(p.point)
+	for i := 0; i < n; i += vec.Lanes {
+		m := min(vec.Lanes, n-i)
+		p.load(p.points.X[i*p.d:], m)
+		p.priors(prior[i : i+m])
 	}
 	var c correction
 	p.v = append(make([]float64, 0, capacity), c.draw(rng, g.Model().Factor, prior)...)
 	return p, nil
 }
 
+// join makes waves of the features, whose frequencies are omega.
+func (p *Path) join(omega []float64) {
+	w := &vec.Waves{Omega: omega, N: len(p.features), D: p.eval.Width}
+	for i := range p.features {
+		if len(p.features[i].Linear) > 0 {
+			return
+		}
+		w.Shift, w.Weight = append(w.Shift, -p.phase[i]), append(w.Weight, float64(p.features[i].Amplitude*p.radius[i]))
+	}
+	w.Prepare()
+	p.waves = w
+}
+
 func (p *Path) newScratch() {
 	width := p.eval.Width
 	p.point, p.lane = make([]float64, width), make([]float64, width*vec.Lanes)
 	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
-	p.wave = make([]float64, len(p.features))
+	p.wave, p.g = make([]float64, len(p.features)), nil
 }
 
 // Fork is the same function with its own scratch, for another goroutine.
@@ -91,6 +108,22 @@ func (p *Path) Fork() *Path {
 	f.eval = panels.Compile(p.kernel, max(p.n, 1))
 	f.newScratch()
 	return &f
+}
+
+// priors sets dst to f_0 at the points that were loaded.
+func (p *Path) priors(dst []float64) {
+	if p.waves != nil {
+		var sum [vec.Lanes]float64
+		p.waves.Sum(sum[:], p.lane)
+		copy(dst, sum[:])
+		return
+	}
+	for i := range dst {
+		for q := range p.point {
+			p.point[q] = p.lane[q*vec.Lanes+i]
+		}
+		dst[i] = p.prior(p.point)
+	}
 }
 
 // prior is f_0 at an embedded point.
@@ -163,22 +196,29 @@ func (p *Path) Values(dst, x []float64) {
 		m := min(vec.Lanes, len(dst)-j)
 		p.load(x[j*p.d:], m)
 		p.eval.Fill(&p.job)
+		p.priors(dst[j : j+m])
 		for i := range m {
-			p.eval.Embed(p.point, x[(j+i)*p.d:(j+i+1)*p.d])
-			dst[j+i] = p.sum[i] + p.prior(p.point)
+			dst[j+i] = p.sum[i] + dst[j+i]
 		}
 	}
 }
 
-// Gradient returns the function at one point and sets grad (d elements) to its
-// derivatives. O(n + features*d).
-func (p *Path) Gradient(grad, x []float64) float64 {
-	if len(x) != p.d || len(grad) != p.d {
-		panic("gpcore: Gradient needs d coordinates and d derivatives")
+// Gradients is Values that also sets row j of grad to the derivatives at point j. O(n +
+// features*d) a point.
+func (p *Path) Gradients(dst, grad, x []float64) {
+	if len(grad) != len(x) {
+		panic("gpcore: Gradients needs d derivatives for each point")
 	}
+	p.Values(dst, x)
+	for j := range dst {
+		p.slope(grad[j*p.d:(j+1)*p.d], x[j*p.d:(j+1)*p.d])
+	}
+}
+
+// slope sets grad to the derivatives at one point.
+func (p *Path) slope(grad, x []float64) {
 	p.load(x, 1)
 	p.eval.Fill(&p.job)
-	value := p.sum[0] + p.prior(p.point)
 	// The panel has been used; it now holds the weights of lane 0.
 	clear(p.b[:p.n*vec.Lanes])
 	for i, v := range p.v {
@@ -187,16 +227,15 @@ func (p *Path) Gradient(grad, x []float64) float64 {
 	clear(p.e)
 	clear(p.x)
 	p.eval.LaneGradient(&p.job, p.b, p.e)
-	g := make([]float64, len(p.point))
-	p.priorGradient(g, p.point)
-	for q, v := range g {
+	p.g = vec.Grown(p.g, len(p.point))
+	p.priorGradient(p.g, p.point)
+	for q, v := range p.g {
 		p.e[q*vec.Lanes] += v
 	}
 	p.eval.Pullback(p.x, p.e, p.lane)
 	for i := range grad {
 		grad[i] = p.x[i*vec.Lanes]
 	}
-	return value
 }
 
 // correction turns a draw of the prior into one of the posterior (Matheron's rule). It

@@ -201,10 +201,11 @@ func TestPaths(t *testing.T) {
 		var one [1]float64
 		for range 10 {
 			at := gptest.Point(rng, 3)
-			value := p.Gradient(grad, at)
+			var value [1]float64
+			p.Gradients(value[:], grad, at)
 			p.Values(one[:], at)
-			if !gptest.Agree(value, one[0], 1e-12) {
-				t.Fatalf("value %g, want %g", value, one[0])
+			if value != one {
+				t.Fatalf("value %g, want %g", value, one)
 			}
 			for i := range grad {
 				const h = 1e-6
@@ -256,5 +257,30 @@ func TestPathsInterpolate(t *testing.T) {
 	}
 	if _, err := NewJoint(g, []float64{1, math.NaN(), 1}); err == nil {
 		t.Error("NaN was accepted")
+	}
+}
+
+// TestPathSumsItsWaves: the values of a path, which sums its features at 24 points at once, are those
+// of the features one by one, to the last bit, for kernels with and without linear factors.
+func TestPathSumsItsWaves(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 5))
+	for _, k := range []kernels.Kernel{
+		kernels.Matern52(1, gptest.Lengthscales(3, 0.3)), kernels.SquaredExponential(1, gptest.Lengthscales(3, 0.3)), kernels.Linear([]float64{1, 1, 1}),
+	} {
+		p, err := NewPath(gptest.ClusteredGP(t, k, 30, 1e-2, 1), rng, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{1, 24, 31} {
+			x, got := gptest.Point(rng, 3*n), make([]float64, n)
+			p.Values(got, x)
+			for j := range got {
+				p.load(x[3*j:], 1)
+				p.eval.Fill(&p.job)
+				if want := p.sum[0] + p.prior(p.point); got[j] != want {
+					t.Fatalf("seed 19, %T, point %d of %d: %g, want %g", k, j, n, got[j], want)
+				}
+			}
+		}
 	}
 }

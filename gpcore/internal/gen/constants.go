@@ -31,12 +31,20 @@ const (
 	farthestAt // bound of q where exp(-sqrt q) is taken
 	magicAt
 	biasAt
-	constantCount
+	inversePiAt
+	pi1At // pi in three parts
+	pi2At
+	pi3At
+	cosineAt      // coefficients of the cosine in x^2, from that of x^2 on
+	constantCount = cosineAt + cosineTerms
 )
+
+// cosineTerms is the number of coefficients of the cosine's polynomial after the first, which is one.
+const cosineTerms = 10
 
 func constantTable() []float64 {
 	c := append([]float64(nil), exp2Coeff[:]...)
-	return append(c,
+	c = append(c,
 		1.0/3,
 		-math.Log2E,
 		-0x1.777d0ffda0d24p-56, // log2(e) minus its rounded value
@@ -44,7 +52,14 @@ func constantTable() []float64 {
 		693*693,
 		0x1.8p52,                   // adding and subtracting it rounds to the nearest integer
 		math.Float64frombits(1023), // the bias of an exponent, as an integer
+		1/math.Pi, 0x1.921fb54000000p+1, 0x1.10b4610000000p-29, 0x1.a62633145c06ep-57,
 	)
+	f := 1.0
+	for i := 1; i <= cosineTerms; i++ {
+		f *= -float64(2*i-1) * float64(2*i)
+		c = append(c, 1/f)
+	}
+	return c
 }
 
 // Each constant stands four times, for 256-bit operands.
@@ -104,6 +119,15 @@ func (t *tier) mulConstant(i int, a, v reg.VecVirtual) {
 		t.VMULPD_BCST(constantAt(i), a, v)
 	} else {
 		t.VMULPD(constantAt(i), a, v)
+	}
+}
+
+// subConstant is v = a - c_i.
+func (t *tier) subConstant(i int, a, v reg.VecVirtual) {
+	if t.wide {
+		t.VSUBPD_BCST(constantAt(i), a, v)
+	} else {
+		t.VSUBPD(constantAt(i), a, v)
 	}
 }
 

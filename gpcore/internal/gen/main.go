@@ -102,6 +102,7 @@ type machine interface {
 	axpys8()
 	rotate(name string, rows int)
 	rankOne(name string, rows int)
+	waves()
 	pairs(f family)
 }
 
@@ -122,6 +123,7 @@ func emit(m machine) {
 	m.rotate("rotate4", 4)
 	m.rankOne("rankOne1", 1)
 	m.rankOne("rankOne4", 4)
+	m.waves()
 	for _, f := range families {
 		m.pairs(f)
 	}

@@ -102,7 +102,6 @@ func (a *neon) broadcast(d v, p x)            { a.op("VLD1R (R%d), [V%d.D2]", p,
 func (a *neon) clear(d v)                     { a.op("VEOR V%d.B16, V%d.B16, V%d.B16", d, d, d) }
 func (a *neon) copy(d, s v)                   { a.op("VMOV V%d.B16, V%d.B16", s, d) }
 func (a *neon) duplicate(d, s v, element int) { a.op("VDUP V%d.D[%d], V%d.D2", s, element, d) }
-func (a *neon) insertLow(d, s v)              { a.op("VMOV V%d.D[0], V%d.D[0]", s, d) }
 func (a *neon) shiftLeft(d v, n int)          { a.op("VSHL $%d, V%d.D2, V%d.D2", n, d, d) }
 func (a *neon) addIntegers(d, s v)            { a.op("VADD V%d.D2, V%d.D2, V%d.D2", s, d, d) }
 func (a *neon) fma(d, n, m v)                 { a.op("VFMLA V%d.D2, V%d.D2, V%d.D2", m, n, d) } // d += n*m

@@ -83,7 +83,7 @@ func (a *neon) tailPair(d dotRows, h int, done string) {
 		a.loadOne(20, d.row+x(r), 0)
 		a.copy(21, v(4*r+h))
 		a.fma(21, 16, 20)
-		a.insertLow(v(4*r+h), 21)
+		a.op("VMOV V%d.D[0], V%d.D[0]", 21, v(4*r+h))
 	}
 	a.op("B %s", done)
 	a.place(pair)

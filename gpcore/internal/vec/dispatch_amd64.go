@@ -254,3 +254,14 @@ func fillAVX2(f function, a *pairArgs) {
 		innerAVX2(a)
 	}
 }
+
+func waves(sum []float64, w *Waves, lanes []float64) {
+	switch active {
+	case AVX512:
+		wavesAVX512(&sum[0], &w.Omega[0], &w.Shift[0], &w.Weight[0], &lanes[0], w.N, w.D)
+	case AVX2:
+		wavesAVX2(&sum[0], &w.Omega[0], &w.Shift[0], &w.Weight[0], &lanes[0], w.N, w.D)
+	default:
+		wavesRef(sum, w, lanes)
+	}
+}

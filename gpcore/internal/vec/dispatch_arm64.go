@@ -141,3 +141,11 @@ func fillPanel(f function, p *Pairs) {
 		innerNEON(&a)
 	}
 }
+
+func waves(sum []float64, w *Waves, lanes []float64) {
+	if active == Reference {
+		wavesRef(sum, w, lanes)
+		return
+	}
+	wavesNEON(&sum[0], &w.Omega[0], &w.Shift[0], &w.Weight[0], &lanes[0], w.N, w.D)
+}

@@ -18,3 +18,4 @@ func addSquares(sum, panel []float64, n int)                    { addSquaresRef(
 func multiply(dst, src []float64)                               { multiplyRef(dst, src) }
 func moments(g, s []float64, p *Pairs)                          { momentsRef(g, s, p) }
 func fillPanel(f function, p *Pairs)                            { p.fillRef(f) }
+func waves(sum []float64, w *Waves, lanes []float64)            { wavesRef(sum, w, lanes) }

@@ -80,7 +80,63 @@ DATA constants<>+576(SB)/8, $0x00000000000003ff
 DATA constants<>+584(SB)/8, $0x00000000000003ff
 DATA constants<>+592(SB)/8, $0x00000000000003ff
 DATA constants<>+600(SB)/8, $0x00000000000003ff
-GLOBL constants<>(SB), RODATA|NOPTR, $608
+DATA constants<>+608(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+616(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+624(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+632(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+640(SB)/8, $0x400921fb54000000
+DATA constants<>+648(SB)/8, $0x400921fb54000000
+DATA constants<>+656(SB)/8, $0x400921fb54000000
+DATA constants<>+664(SB)/8, $0x400921fb54000000
+DATA constants<>+672(SB)/8, $0x3e210b4610000000
+DATA constants<>+680(SB)/8, $0x3e210b4610000000
+DATA constants<>+688(SB)/8, $0x3e210b4610000000
+DATA constants<>+696(SB)/8, $0x3e210b4610000000
+DATA constants<>+704(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+712(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+720(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+728(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+736(SB)/8, $0xbfe0000000000000
+DATA constants<>+744(SB)/8, $0xbfe0000000000000
+DATA constants<>+752(SB)/8, $0xbfe0000000000000
+DATA constants<>+760(SB)/8, $0xbfe0000000000000
+DATA constants<>+768(SB)/8, $0x3fa5555555555555
+DATA constants<>+776(SB)/8, $0x3fa5555555555555
+DATA constants<>+784(SB)/8, $0x3fa5555555555555
+DATA constants<>+792(SB)/8, $0x3fa5555555555555
+DATA constants<>+800(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+808(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+816(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+824(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+832(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+840(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+848(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+856(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+864(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+872(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+880(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+888(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+896(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+904(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+912(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+920(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+928(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+936(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+944(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+952(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+960(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+968(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+976(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+984(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+992(SB)/8, $0xbca6827863b97d97
+DATA constants<>+1000(SB)/8, $0xbca6827863b97d97
+DATA constants<>+1008(SB)/8, $0xbca6827863b97d97
+DATA constants<>+1016(SB)/8, $0xbca6827863b97d97
+DATA constants<>+1024(SB)/8, $0x3c1e542ba4020225
+DATA constants<>+1032(SB)/8, $0x3c1e542ba4020225
+DATA constants<>+1040(SB)/8, $0x3c1e542ba4020225
+DATA constants<>+1048(SB)/8, $0x3c1e542ba4020225
+GLOBL constants<>(SB), RODATA|NOPTR, $1056
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -1080,6 +1136,269 @@ loop4:
 	JNZ         loop4
 
 done2:
+	VZEROUPPER
+	RET
+
+// func wavesAVX2(sum *float64, omega *float64, shift *float64, weight *float64, lanes *float64, n int, d int)
+// Requires: AVX, AVX2
+TEXT ·wavesAVX2(SB), NOSPLIT, $0-56
+	MOVQ sum+0(FP), AX
+	MOVQ omega+8(FP), CX
+	MOVQ shift+16(FP), DX
+	MOVQ weight+24(FP), BX
+	MOVQ lanes+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ d+48(FP), R8
+
+loop1:
+	VBROADCASTSD (DX), Y0
+	VBROADCASTSD (DX), Y1
+	VBROADCASTSD (DX), Y2
+	VBROADCASTSD (DX), Y3
+	VBROADCASTSD (DX), Y4
+	VBROADCASTSD (DX), Y5
+	MOVQ         SI, R9
+	MOVQ         R8, R10
+
+loop2:
+	VBROADCASTSD (CX), Y6
+	VMULPD       (R9), Y6, Y7
+	VADDPD       Y7, Y0, Y0
+	VMULPD       32(R9), Y6, Y7
+	VADDPD       Y7, Y1, Y1
+	VMULPD       64(R9), Y6, Y7
+	VADDPD       Y7, Y2, Y2
+	VMULPD       96(R9), Y6, Y7
+	VADDPD       Y7, Y3, Y3
+	VMULPD       128(R9), Y6, Y7
+	VADDPD       Y7, Y4, Y4
+	VMULPD       160(R9), Y6, Y6
+	VADDPD       Y6, Y5, Y5
+	ADDQ         $+8, CX
+	ADDQ         $+192, R9
+	DECQ         R10
+	JNZ          loop2
+	VBROADCASTSD (BX), Y6
+	VMULPD       constants<>+608(SB), Y0, Y7
+	VADDPD       constants<>+544(SB), Y7, Y7
+	VSUBPD       constants<>+544(SB), Y7, Y8
+	VMULPD       constants<>+640(SB), Y8, Y9
+	VSUBPD       Y9, Y0, Y0
+	VMULPD       constants<>+672(SB), Y8, Y9
+	VSUBPD       Y9, Y0, Y0
+	VMULPD       constants<>+704(SB), Y8, Y9
+	VSUBPD       Y9, Y0, Y0
+	VMULPD       Y0, Y0, Y0
+	VMULPD       Y0, Y0, Y8
+	VMULPD       constants<>+1024(SB), Y8, Y9
+	VADDPD       constants<>+960(SB), Y9, Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       constants<>+896(SB), Y9, Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       constants<>+832(SB), Y9, Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       constants<>+768(SB), Y9, Y9
+	VMULPD       Y8, Y9, Y9
+	VMULPD       constants<>+992(SB), Y8, Y10
+	VADDPD       constants<>+928(SB), Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VADDPD       constants<>+864(SB), Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VADDPD       constants<>+800(SB), Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VADDPD       constants<>+736(SB), Y10, Y10
+	VMULPD       Y0, Y10, Y10
+	VADDPD       Y9, Y10, Y10
+	VADDPD       constants<>+0(SB), Y10, Y10
+	VPSLLQ       $0x3f, Y7, Y7
+	VXORPD       Y7, Y10, Y10
+	VMULPD       Y10, Y6, Y10
+	VADDPD       (AX), Y10, Y10
+	VMOVUPD      Y10, (AX)
+	VMULPD       constants<>+608(SB), Y1, Y0
+	VADDPD       constants<>+544(SB), Y0, Y0
+	VSUBPD       constants<>+544(SB), Y0, Y7
+	VMULPD       constants<>+640(SB), Y7, Y8
+	VSUBPD       Y8, Y1, Y1
+	VMULPD       constants<>+672(SB), Y7, Y8
+	VSUBPD       Y8, Y1, Y1
+	VMULPD       constants<>+704(SB), Y7, Y8
+	VSUBPD       Y8, Y1, Y1
+	VMULPD       Y1, Y1, Y1
+	VMULPD       Y1, Y1, Y7
+	VMULPD       constants<>+1024(SB), Y7, Y8
+	VADDPD       constants<>+960(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+896(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+832(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+768(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VMULPD       constants<>+992(SB), Y7, Y9
+	VADDPD       constants<>+928(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+864(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+800(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+736(SB), Y9, Y9
+	VMULPD       Y1, Y9, Y9
+	VADDPD       Y8, Y9, Y9
+	VADDPD       constants<>+0(SB), Y9, Y9
+	VPSLLQ       $0x3f, Y0, Y0
+	VXORPD       Y0, Y9, Y9
+	VMULPD       Y9, Y6, Y9
+	VADDPD       32(AX), Y9, Y9
+	VMOVUPD      Y9, 32(AX)
+	VMULPD       constants<>+608(SB), Y2, Y0
+	VADDPD       constants<>+544(SB), Y0, Y0
+	VSUBPD       constants<>+544(SB), Y0, Y1
+	VMULPD       constants<>+640(SB), Y1, Y7
+	VSUBPD       Y7, Y2, Y2
+	VMULPD       constants<>+672(SB), Y1, Y7
+	VSUBPD       Y7, Y2, Y2
+	VMULPD       constants<>+704(SB), Y1, Y7
+	VSUBPD       Y7, Y2, Y2
+	VMULPD       Y2, Y2, Y1
+	VMULPD       Y1, Y1, Y2
+	VMULPD       constants<>+1024(SB), Y2, Y7
+	VADDPD       constants<>+960(SB), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VADDPD       constants<>+896(SB), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VADDPD       constants<>+832(SB), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VADDPD       constants<>+768(SB), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VMULPD       constants<>+992(SB), Y2, Y8
+	VADDPD       constants<>+928(SB), Y8, Y8
+	VMULPD       Y2, Y8, Y8
+	VADDPD       constants<>+864(SB), Y8, Y8
+	VMULPD       Y2, Y8, Y8
+	VADDPD       constants<>+800(SB), Y8, Y8
+	VMULPD       Y2, Y8, Y8
+	VADDPD       constants<>+736(SB), Y8, Y8
+	VMULPD       Y1, Y8, Y8
+	VADDPD       Y7, Y8, Y8
+	VADDPD       constants<>+0(SB), Y8, Y8
+	VPSLLQ       $0x3f, Y0, Y0
+	VXORPD       Y0, Y8, Y8
+	VMULPD       Y8, Y6, Y8
+	VADDPD       64(AX), Y8, Y8
+	VMOVUPD      Y8, 64(AX)
+	VMULPD       constants<>+608(SB), Y3, Y0
+	VADDPD       constants<>+544(SB), Y0, Y0
+	VSUBPD       constants<>+544(SB), Y0, Y1
+	VMULPD       constants<>+640(SB), Y1, Y2
+	VSUBPD       Y2, Y3, Y3
+	VMULPD       constants<>+672(SB), Y1, Y2
+	VSUBPD       Y2, Y3, Y3
+	VMULPD       constants<>+704(SB), Y1, Y2
+	VSUBPD       Y2, Y3, Y3
+	VMULPD       Y3, Y3, Y1
+	VMULPD       Y1, Y1, Y2
+	VMULPD       constants<>+1024(SB), Y2, Y3
+	VADDPD       constants<>+960(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+896(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+832(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+768(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VMULPD       constants<>+992(SB), Y2, Y7
+	VADDPD       constants<>+928(SB), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VADDPD       constants<>+864(SB), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VADDPD       constants<>+800(SB), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VADDPD       constants<>+736(SB), Y7, Y7
+	VMULPD       Y1, Y7, Y7
+	VADDPD       Y3, Y7, Y7
+	VADDPD       constants<>+0(SB), Y7, Y7
+	VPSLLQ       $0x3f, Y0, Y0
+	VXORPD       Y0, Y7, Y7
+	VMULPD       Y7, Y6, Y7
+	VADDPD       96(AX), Y7, Y7
+	VMOVUPD      Y7, 96(AX)
+	VMULPD       constants<>+608(SB), Y4, Y0
+	VADDPD       constants<>+544(SB), Y0, Y0
+	VSUBPD       constants<>+544(SB), Y0, Y1
+	VMULPD       constants<>+640(SB), Y1, Y2
+	VSUBPD       Y2, Y4, Y4
+	VMULPD       constants<>+672(SB), Y1, Y2
+	VSUBPD       Y2, Y4, Y4
+	VMULPD       constants<>+704(SB), Y1, Y2
+	VSUBPD       Y2, Y4, Y4
+	VMULPD       Y4, Y4, Y1
+	VMULPD       Y1, Y1, Y2
+	VMULPD       constants<>+1024(SB), Y2, Y3
+	VADDPD       constants<>+960(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+896(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+832(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+768(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VMULPD       constants<>+992(SB), Y2, Y4
+	VADDPD       constants<>+928(SB), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VADDPD       constants<>+864(SB), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VADDPD       constants<>+800(SB), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VADDPD       constants<>+736(SB), Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       Y3, Y4, Y4
+	VADDPD       constants<>+0(SB), Y4, Y4
+	VPSLLQ       $0x3f, Y0, Y0
+	VXORPD       Y0, Y4, Y4
+	VMULPD       Y4, Y6, Y4
+	VADDPD       128(AX), Y4, Y4
+	VMOVUPD      Y4, 128(AX)
+	VMULPD       constants<>+608(SB), Y5, Y0
+	VADDPD       constants<>+544(SB), Y0, Y0
+	VSUBPD       constants<>+544(SB), Y0, Y1
+	VMULPD       constants<>+640(SB), Y1, Y2
+	VSUBPD       Y2, Y5, Y5
+	VMULPD       constants<>+672(SB), Y1, Y2
+	VSUBPD       Y2, Y5, Y5
+	VMULPD       constants<>+704(SB), Y1, Y2
+	VSUBPD       Y2, Y5, Y5
+	VMULPD       Y5, Y5, Y1
+	VMULPD       Y1, Y1, Y2
+	VMULPD       constants<>+1024(SB), Y2, Y3
+	VADDPD       constants<>+960(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+896(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+832(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VADDPD       constants<>+768(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VMULPD       constants<>+992(SB), Y2, Y4
+	VADDPD       constants<>+928(SB), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VADDPD       constants<>+864(SB), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VADDPD       constants<>+800(SB), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VADDPD       constants<>+736(SB), Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       Y3, Y4, Y4
+	VADDPD       constants<>+0(SB), Y4, Y4
+	VPSLLQ       $0x3f, Y0, Y0
+	VXORPD       Y0, Y4, Y4
+	VMULPD       Y4, Y6, Y4
+	VADDPD       160(AX), Y4, Y4
+	VMOVUPD      Y4, 160(AX)
+	ADDQ         $+8, DX
+	ADDQ         $+8, BX
+	DECQ         DI
+	JNZ          loop1
 	VZEROUPPER
 	RET
 

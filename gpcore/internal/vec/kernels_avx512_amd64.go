@@ -79,6 +79,11 @@ func rankOne1AVX512(z *float64, w *float64, ld int, abg *float64, n int)
 //go:noescape
 func rankOne4AVX512(z *float64, w *float64, ld int, abg *float64, n int)
 
+// wavesAVX512 adds n weighted cosines at 24 lanes of d coordinates; see Waves. n > 0, d > 0.
+//
+//go:noescape
+func wavesAVX512(sum *float64, omega *float64, shift *float64, weight *float64, lanes *float64, n int, d int)
+
 // gaussianAVX512 fills a panel; see Gaussian. n > 0, d > 0.
 //
 //go:noescape

@@ -80,7 +80,63 @@ DATA constants<>+576(SB)/8, $0x00000000000003ff
 DATA constants<>+584(SB)/8, $0x00000000000003ff
 DATA constants<>+592(SB)/8, $0x00000000000003ff
 DATA constants<>+600(SB)/8, $0x00000000000003ff
-GLOBL constants<>(SB), RODATA|NOPTR, $608
+DATA constants<>+608(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+616(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+624(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+632(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+640(SB)/8, $0x400921fb54000000
+DATA constants<>+648(SB)/8, $0x400921fb54000000
+DATA constants<>+656(SB)/8, $0x400921fb54000000
+DATA constants<>+664(SB)/8, $0x400921fb54000000
+DATA constants<>+672(SB)/8, $0x3e210b4610000000
+DATA constants<>+680(SB)/8, $0x3e210b4610000000
+DATA constants<>+688(SB)/8, $0x3e210b4610000000
+DATA constants<>+696(SB)/8, $0x3e210b4610000000
+DATA constants<>+704(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+712(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+720(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+728(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+736(SB)/8, $0xbfe0000000000000
+DATA constants<>+744(SB)/8, $0xbfe0000000000000
+DATA constants<>+752(SB)/8, $0xbfe0000000000000
+DATA constants<>+760(SB)/8, $0xbfe0000000000000
+DATA constants<>+768(SB)/8, $0x3fa5555555555555
+DATA constants<>+776(SB)/8, $0x3fa5555555555555
+DATA constants<>+784(SB)/8, $0x3fa5555555555555
+DATA constants<>+792(SB)/8, $0x3fa5555555555555
+DATA constants<>+800(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+808(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+816(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+824(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+832(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+840(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+848(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+856(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+864(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+872(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+880(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+888(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+896(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+904(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+912(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+920(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+928(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+936(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+944(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+952(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+960(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+968(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+976(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+984(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+992(SB)/8, $0xbca6827863b97d97
+DATA constants<>+1000(SB)/8, $0xbca6827863b97d97
+DATA constants<>+1008(SB)/8, $0xbca6827863b97d97
+DATA constants<>+1016(SB)/8, $0xbca6827863b97d97
+DATA constants<>+1024(SB)/8, $0x3c1e542ba4020225
+DATA constants<>+1032(SB)/8, $0x3c1e542ba4020225
+DATA constants<>+1040(SB)/8, $0x3c1e542ba4020225
+DATA constants<>+1048(SB)/8, $0x3c1e542ba4020225
+GLOBL constants<>(SB), RODATA|NOPTR, $1056
 
 // func tileAVX512(out *float64, w *float64, ldw int, b *float64, k int)
 // Requires: AVX, AVX512F
@@ -1039,6 +1095,155 @@ tail1:
 	VMOVUPD     Z12, K1, (AX)
 
 done2:
+	VZEROUPPER
+	RET
+
+// func wavesAVX512(sum *float64, omega *float64, shift *float64, weight *float64, lanes *float64, n int, d int)
+// Requires: AVX, AVX512F
+TEXT ·wavesAVX512(SB), NOSPLIT, $0-56
+	MOVQ    sum+0(FP), AX
+	MOVQ    omega+8(FP), CX
+	MOVQ    shift+16(FP), DX
+	MOVQ    weight+24(FP), BX
+	MOVQ    lanes+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    d+48(FP), R8
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+
+loop1:
+	VBROADCASTSD (DX), Z3
+	VBROADCASTSD (DX), Z4
+	VBROADCASTSD (DX), Z5
+	MOVQ         SI, R9
+	MOVQ         R8, R10
+
+loop2:
+	VBROADCASTSD (CX), Z6
+	VMULPD       (R9), Z6, Z7
+	VADDPD       Z7, Z3, Z3
+	VMULPD       64(R9), Z6, Z7
+	VADDPD       Z7, Z4, Z4
+	VMULPD       128(R9), Z6, Z6
+	VADDPD       Z6, Z5, Z5
+	ADDQ         $+8, CX
+	ADDQ         $+192, R9
+	DECQ         R10
+	JNZ          loop2
+	VBROADCASTSD (BX), Z6
+	VMULPD.BCST  constants<>+608(SB), Z3, Z7
+	VADDPD.BCST  constants<>+544(SB), Z7, Z7
+	VSUBPD.BCST  constants<>+544(SB), Z7, Z8
+	VMULPD.BCST  constants<>+640(SB), Z8, Z9
+	VSUBPD       Z9, Z3, Z3
+	VMULPD.BCST  constants<>+672(SB), Z8, Z9
+	VSUBPD       Z9, Z3, Z3
+	VMULPD.BCST  constants<>+704(SB), Z8, Z9
+	VSUBPD       Z9, Z3, Z3
+	VMULPD       Z3, Z3, Z3
+	VMULPD       Z3, Z3, Z8
+	VMULPD.BCST  constants<>+1024(SB), Z8, Z9
+	VADDPD.BCST  constants<>+960(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+896(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+832(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+768(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VMULPD.BCST  constants<>+992(SB), Z8, Z10
+	VADDPD.BCST  constants<>+928(SB), Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VADDPD.BCST  constants<>+864(SB), Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VADDPD.BCST  constants<>+800(SB), Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VADDPD.BCST  constants<>+736(SB), Z10, Z10
+	VMULPD       Z3, Z10, Z10
+	VADDPD       Z9, Z10, Z10
+	VADDPD.BCST  constants<>+0(SB), Z10, Z10
+	VPSLLQ       $0x3f, Z7, Z7
+	VPXORQ       Z7, Z10, Z10
+	VMULPD       Z10, Z6, Z10
+	VADDPD       Z10, Z0, Z0
+	VMULPD.BCST  constants<>+608(SB), Z4, Z3
+	VADDPD.BCST  constants<>+544(SB), Z3, Z3
+	VSUBPD.BCST  constants<>+544(SB), Z3, Z7
+	VMULPD.BCST  constants<>+640(SB), Z7, Z8
+	VSUBPD       Z8, Z4, Z4
+	VMULPD.BCST  constants<>+672(SB), Z7, Z8
+	VSUBPD       Z8, Z4, Z4
+	VMULPD.BCST  constants<>+704(SB), Z7, Z8
+	VSUBPD       Z8, Z4, Z4
+	VMULPD       Z4, Z4, Z4
+	VMULPD       Z4, Z4, Z7
+	VMULPD.BCST  constants<>+1024(SB), Z7, Z8
+	VADDPD.BCST  constants<>+960(SB), Z8, Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+896(SB), Z8, Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+832(SB), Z8, Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+768(SB), Z8, Z8
+	VMULPD       Z7, Z8, Z8
+	VMULPD.BCST  constants<>+992(SB), Z7, Z9
+	VADDPD.BCST  constants<>+928(SB), Z9, Z9
+	VMULPD       Z7, Z9, Z9
+	VADDPD.BCST  constants<>+864(SB), Z9, Z9
+	VMULPD       Z7, Z9, Z9
+	VADDPD.BCST  constants<>+800(SB), Z9, Z9
+	VMULPD       Z7, Z9, Z9
+	VADDPD.BCST  constants<>+736(SB), Z9, Z9
+	VMULPD       Z4, Z9, Z9
+	VADDPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+0(SB), Z9, Z9
+	VPSLLQ       $0x3f, Z3, Z3
+	VPXORQ       Z3, Z9, Z9
+	VMULPD       Z9, Z6, Z9
+	VADDPD       Z9, Z1, Z1
+	VMULPD.BCST  constants<>+608(SB), Z5, Z3
+	VADDPD.BCST  constants<>+544(SB), Z3, Z3
+	VSUBPD.BCST  constants<>+544(SB), Z3, Z4
+	VMULPD.BCST  constants<>+640(SB), Z4, Z7
+	VSUBPD       Z7, Z5, Z5
+	VMULPD.BCST  constants<>+672(SB), Z4, Z7
+	VSUBPD       Z7, Z5, Z5
+	VMULPD.BCST  constants<>+704(SB), Z4, Z7
+	VSUBPD       Z7, Z5, Z5
+	VMULPD       Z5, Z5, Z4
+	VMULPD       Z4, Z4, Z5
+	VMULPD.BCST  constants<>+1024(SB), Z5, Z7
+	VADDPD.BCST  constants<>+960(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+896(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+832(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+768(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z7
+	VMULPD.BCST  constants<>+992(SB), Z5, Z8
+	VADDPD.BCST  constants<>+928(SB), Z8, Z8
+	VMULPD       Z5, Z8, Z8
+	VADDPD.BCST  constants<>+864(SB), Z8, Z8
+	VMULPD       Z5, Z8, Z8
+	VADDPD.BCST  constants<>+800(SB), Z8, Z8
+	VMULPD       Z5, Z8, Z8
+	VADDPD.BCST  constants<>+736(SB), Z8, Z8
+	VMULPD       Z4, Z8, Z8
+	VADDPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+0(SB), Z8, Z8
+	VPSLLQ       $0x3f, Z3, Z3
+	VPXORQ       Z3, Z8, Z8
+	VMULPD       Z8, Z6, Z8
+	VADDPD       Z8, Z2, Z2
+	ADDQ         $+8, DX
+	ADDQ         $+8, BX
+	DECQ         DI
+	JNZ          loop1
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, 64(AX)
+	VMOVUPD      Z2, 128(AX)
 	VZEROUPPER
 	RET
 

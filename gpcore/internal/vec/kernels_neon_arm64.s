@@ -41,7 +41,35 @@ DATA constants<>+272(SB)/8, $0x4338000000000000
 DATA constants<>+280(SB)/8, $0x4338000000000000
 DATA constants<>+288(SB)/8, $0x00000000000003ff
 DATA constants<>+296(SB)/8, $0x00000000000003ff
-GLOBL constants<>(SB), RODATA|NOPTR, $304
+DATA constants<>+304(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+312(SB)/8, $0x3fd45f306dc9c883
+DATA constants<>+320(SB)/8, $0x400921fb54000000
+DATA constants<>+328(SB)/8, $0x400921fb54000000
+DATA constants<>+336(SB)/8, $0x3e210b4610000000
+DATA constants<>+344(SB)/8, $0x3e210b4610000000
+DATA constants<>+352(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+360(SB)/8, $0x3c6a62633145c06e
+DATA constants<>+368(SB)/8, $0xbfe0000000000000
+DATA constants<>+376(SB)/8, $0xbfe0000000000000
+DATA constants<>+384(SB)/8, $0x3fa5555555555555
+DATA constants<>+392(SB)/8, $0x3fa5555555555555
+DATA constants<>+400(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+408(SB)/8, $0xbf56c16c16c16c17
+DATA constants<>+416(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+424(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+432(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+440(SB)/8, $0xbe927e4fb7789f5c
+DATA constants<>+448(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+456(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+464(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+472(SB)/8, $0xbda93974a8c07c9d
+DATA constants<>+480(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+488(SB)/8, $0x3d2ae7f3e733b81f
+DATA constants<>+496(SB)/8, $0xbca6827863b97d97
+DATA constants<>+504(SB)/8, $0xbca6827863b97d97
+DATA constants<>+512(SB)/8, $0x3c1e542ba4020225
+DATA constants<>+520(SB)/8, $0x3c1e542ba4020225
+GLOBL constants<>(SB), RODATA|NOPTR, $528
 
 // func tileNEON(out *float64, w *float64, ldw int, b *float64, k int)
 TEXT ·tileNEON(SB), NOSPLIT, $0-40
@@ -1384,6 +1412,557 @@ tail1:
 	ADD $16, R0, R0
 
 done2:
+	RET
+
+// func wavesNEON(sum *float64, omega *float64, shift *float64, weight *float64, lanes *float64, n int, d int)
+TEXT ·wavesNEON(SB), NOSPLIT, $0-56
+	MOVD sum+0(FP), R0
+	MOVD omega+8(FP), R1
+	MOVD shift+16(FP), R2
+	MOVD weight+24(FP), R3
+	MOVD lanes+32(FP), R4
+	MOVD n+40(FP), R5
+	MOVD d+48(FP), R6
+	MOVD $constants<>(SB), R7
+	FMOVQ 0(R7), F16
+	FMOVQ 272(R7), F17
+	FMOVQ 304(R7), F18
+	FMOVQ 320(R7), F19
+	FMOVQ 336(R7), F20
+	FMOVQ 352(R7), F21
+	FMOVQ 368(R7), F22
+	FMOVQ 384(R7), F23
+	FMOVQ 400(R7), F24
+	FMOVQ 416(R7), F25
+	FMOVQ 432(R7), F26
+	FMOVQ 448(R7), F27
+	FMOVQ 464(R7), F28
+	FMOVQ 480(R7), F29
+	FMOVQ 496(R7), F30
+	FMOVQ 512(R7), F31
+
+loop1:
+	MOVD R1, R8
+	MOVD R4, R9
+	ADD $0, R9, R9
+	VLD1R (R2), [V0.D2]
+	VLD1R (R2), [V1.D2]
+	VLD1R (R2), [V2.D2]
+	VLD1R (R2), [V3.D2]
+	VLD1R (R2), [V4.D2]
+	VLD1R (R2), [V5.D2]
+	MOVD R6, R10
+
+loop2:
+	VLD1R (R8), [V6.D2]
+	FMOVQ 0(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d400 // fadd v0.2d, v0.2d, v7.2d
+	FMOVQ 16(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d421 // fadd v1.2d, v1.2d, v7.2d
+	FMOVQ 32(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d442 // fadd v2.2d, v2.2d, v7.2d
+	FMOVQ 48(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	FMOVQ 64(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d484 // fadd v4.2d, v4.2d, v7.2d
+	FMOVQ 80(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
+	ADD $8, R8, R8
+	ADD $192, R9, R9
+	SUB $1, R10, R10
+	CBNZ R10, loop2
+	VLD1R (R3), [V6.D2]
+	WORD $0x6e72dc08 // fmul v8.2d, v0.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
+	WORD $0x6e60dc0a // fmul v10.2d, v0.2d, v0.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 0(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 0(R0)
+	WORD $0x6e72dc28 // fmul v8.2d, v1.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
+	WORD $0x6e61dc2a // fmul v10.2d, v1.2d, v1.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 16(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 16(R0)
+	WORD $0x6e72dc48 // fmul v8.2d, v2.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
+	WORD $0x6e62dc4a // fmul v10.2d, v2.2d, v2.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 32(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 32(R0)
+	WORD $0x6e72dc68 // fmul v8.2d, v3.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	WORD $0x6e63dc6a // fmul v10.2d, v3.2d, v3.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 48(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 48(R0)
+	WORD $0x6e72dc88 // fmul v8.2d, v4.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
+	WORD $0x6e64dc8a // fmul v10.2d, v4.2d, v4.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 64(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 64(R0)
+	WORD $0x6e72dca8 // fmul v8.2d, v5.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
+	WORD $0x6e65dcaa // fmul v10.2d, v5.2d, v5.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 80(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 80(R0)
+	MOVD R1, R8
+	MOVD R4, R9
+	ADD $96, R9, R9
+	VLD1R (R2), [V0.D2]
+	VLD1R (R2), [V1.D2]
+	VLD1R (R2), [V2.D2]
+	VLD1R (R2), [V3.D2]
+	VLD1R (R2), [V4.D2]
+	VLD1R (R2), [V5.D2]
+	MOVD R6, R10
+
+loop3:
+	VLD1R (R8), [V6.D2]
+	FMOVQ 0(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d400 // fadd v0.2d, v0.2d, v7.2d
+	FMOVQ 16(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d421 // fadd v1.2d, v1.2d, v7.2d
+	FMOVQ 32(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d442 // fadd v2.2d, v2.2d, v7.2d
+	FMOVQ 48(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	FMOVQ 64(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d484 // fadd v4.2d, v4.2d, v7.2d
+	FMOVQ 80(R9), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
+	ADD $8, R8, R8
+	ADD $192, R9, R9
+	SUB $1, R10, R10
+	CBNZ R10, loop3
+	VLD1R (R3), [V6.D2]
+	WORD $0x6e72dc08 // fmul v8.2d, v0.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d400 // fsub v0.2d, v0.2d, v7.2d
+	WORD $0x6e60dc0a // fmul v10.2d, v0.2d, v0.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 96(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 96(R0)
+	WORD $0x6e72dc28 // fmul v8.2d, v1.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
+	WORD $0x6e61dc2a // fmul v10.2d, v1.2d, v1.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 112(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 112(R0)
+	WORD $0x6e72dc48 // fmul v8.2d, v2.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d442 // fsub v2.2d, v2.2d, v7.2d
+	WORD $0x6e62dc4a // fmul v10.2d, v2.2d, v2.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 128(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 128(R0)
+	WORD $0x6e72dc68 // fmul v8.2d, v3.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	WORD $0x6e63dc6a // fmul v10.2d, v3.2d, v3.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 144(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 144(R0)
+	WORD $0x6e72dc88 // fmul v8.2d, v4.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
+	WORD $0x6e64dc8a // fmul v10.2d, v4.2d, v4.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 160(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 160(R0)
+	WORD $0x6e72dca8 // fmul v8.2d, v5.2d, v18.2d
+	WORD $0x4e71d508 // fadd v8.2d, v8.2d, v17.2d
+	WORD $0x4ef1d509 // fsub v9.2d, v8.2d, v17.2d
+	WORD $0x6e73dd27 // fmul v7.2d, v9.2d, v19.2d
+	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
+	WORD $0x6e74dd27 // fmul v7.2d, v9.2d, v20.2d
+	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
+	WORD $0x6e75dd27 // fmul v7.2d, v9.2d, v21.2d
+	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
+	WORD $0x6e65dcaa // fmul v10.2d, v5.2d, v5.2d
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x6e7fdd6c // fmul v12.2d, v11.2d, v31.2d
+	WORD $0x4e7dd58c // fadd v12.2d, v12.2d, v29.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e79d58c // fadd v12.2d, v12.2d, v25.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x4e77d58c // fadd v12.2d, v12.2d, v23.2d
+	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
+	WORD $0x6e7edd6d // fmul v13.2d, v11.2d, v30.2d
+	WORD $0x4e7cd5ad // fadd v13.2d, v13.2d, v28.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e7ad5ad // fadd v13.2d, v13.2d, v26.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
+	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
+	WORD $0x4e76d5ad // fadd v13.2d, v13.2d, v22.2d
+	WORD $0x6e6addad // fmul v13.2d, v13.2d, v10.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	VSHL $63, V8.D2, V8.D2
+	VEOR V8.B16, V13.B16, V13.B16
+	WORD $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FMOVQ 176(R0), F7
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	FMOVQ F13, 176(R0)
+	MOVD R8, R1
+	ADD $8, R2, R2
+	ADD $8, R3, R3
+	SUB $1, R5, R5
+	CBNZ R5, loop1
 	RET
 
 // func gaussianNEON(a *pairArgs)

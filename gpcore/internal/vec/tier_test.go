@@ -147,7 +147,12 @@ var calls = map[string]func(c *trial, n, m int){
 			Rotate(c.slice(n), s, s[n+6:], n+5, c.slice(2*m))
 		}
 	},
-	"RankOne":     func(c *trial, n, m int) { RankOne(c.slice(n), c.matrix(m, n, n+m), n+m, c.slice(3*m)) },
+	"RankOne": func(c *trial, n, m int) { RankOne(c.slice(n), c.matrix(m, n, n+m), n+m, c.slice(3*m)) },
+	"Waves": func(c *trial, n, m int) {
+		w := &Waves{Omega: c.slice(n * m), Shift: c.slice(n), Weight: c.slice(n), N: n, D: m}
+		w.Prepare()
+		w.Sum(c.slice(Lanes), c.slice(m*Lanes))
+	},
 	"Gaussian":    pairs(Gaussian),
 	"Matern52":    pairs(Matern52),
 	"Matern32":    pairs(Matern32),
@@ -339,6 +344,8 @@ func TestNothingIsAllocated(t *testing.T) {
 	f := func(k int) []float64 { return make([]float64, k) }
 	w, panel, tile, x, y, l, sum := f(40*40), f(n*Lanes), f(Rows*Lanes), f(n), f(n), f(3*Rows), f(Lanes)
 	p := &Pairs{Rows: f(n * d), Lanes: f(d * Lanes), N: n, D: d, Out: f(n * Lanes)}
+	waves := &Waves{Omega: f(n * d), Shift: f(n), Weight: f(n), N: n, D: d}
+	waves.Prepare()
 	for _, tier := range Tiers() {
 		restore := Use(tier)
 		if a := testing.AllocsPerRun(10, func() {
@@ -353,6 +360,7 @@ func TestNothingIsAllocated(t *testing.T) {
 			Axpys8(y, w, 40, l)
 			Axpy(y, Dot(x, y), x)
 			Rotate(x, w, w[40:], 40, l[:10])
+			waves.Sum(sum, p.Lanes)
 			RankOne(x, w, 40, l[:15])
 			for f := gaussian; f <= inner; f++ {
 				p.fill(f)

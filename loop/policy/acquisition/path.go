@@ -25,7 +25,7 @@ type expectedPath struct {
 	alpha, spread      float64
 	field              *model.NoiseField
 
-	x, value, noise, grad, slope, sum, cross []float64 // scratch
+	x, value, noise, grads, noiseGrads, slope, sum, cross []float64 // scratch
 }
 
 // Dim implements [search.Objective].
@@ -132,30 +132,35 @@ func (o *expectedPath) values(n *quadrature.Nodes, dst, x []float64) {
 func (o *expectedPath) gradients(n *quadrature.Nodes, dst, grad, x []float64) {
 	points, c, count := o.points(n, x), len(o.controlled), len(n.Weight)
 	d := c + len(o.random)
-	o.grad, o.sum, o.cross, o.value = num.Resized(o.grad, d), num.Resized(o.sum, c), num.Resized(o.cross, c), num.Resized(o.value, count)
+	o.sum, o.cross, o.slope = num.Resized(o.sum, c), num.Resized(o.cross, c), num.Resized(o.slope, d)
+	o.value, o.grads = num.Resized(o.value, len(dst)*count), num.Resized(o.grads, len(points))
+	o.f.Gradients(o.value, o.grads, points)
+	if o.v != nil {
+		o.noise, o.noiseGrads = num.Resized(o.noise, len(o.value)), num.Resized(o.noiseGrads, len(points))
+		o.v.Gradients(o.noise, o.noiseGrads, points)
+	}
 	clear(dst)
 	clear(grad)
 	for j := range dst {
-		row := grad[j*c : (j+1)*c]
+		row, value := grad[j*c:(j+1)*c], o.value[j*count:(j+1)*count]
 		clear(o.sum)
 		clear(o.cross)
 		for q, w := range n.Weight {
 			at := j*count + q
-			p := points[at*d : (at+1)*d]
-			o.value[q] = o.evaluate(p, w)
-			dst[j] += w * o.value[q]
+			o.complete(at, points[at*d:(at+1)*d], w)
+			dst[j] += w * value[q]
 			if o.v != nil {
-				variance, slope, _ := o.field.ShotVariance(o.v.Gradient(o.grad, p), 0, 0)
+				variance, slope, _ := o.field.ShotVariance(o.noise[at], 0, 0)
 				dst[j] -= w * o.alpha * variance
-				o.addGradient(row, -w*o.alpha*slope)
+				o.addGradient(row, o.noiseGrads[at*d:(at+1)*d], -w*o.alpha*slope)
 			}
 		}
 		if o.spread > 0 {
-			dst[j] -= o.spread * num.VarianceOf(o.value, n.Weight)
+			dst[j] -= o.spread * num.VarianceOf(value, n.Weight)
 		}
 		mean := 0.0
 		for q, w := range n.Weight {
-			mean += w * o.value[q]
+			mean += w * value[q]
 		}
 		for k := range row {
 			row[k] += o.sum[k] - 2*o.spread*(o.cross[k]-mean*o.sum[k])
@@ -163,26 +168,24 @@ func (o *expectedPath) gradients(n *quadrature.Nodes, dst, grad, x []float64) {
 	}
 }
 
-// evaluate is g at a point of all coordinates; it adds w times its slopes to sum, and w g times
-// them to cross.
-func (o *expectedPath) evaluate(p []float64, w float64) float64 {
-	value := o.f.Gradient(o.grad, p)
+// complete makes g of the path's value and slopes at point number at, p; it adds w times the slopes
+// to sum, and w g times them to cross.
+func (o *expectedPath) complete(at int, p []float64, w float64) {
+	grad := o.grads[at*len(p) : (at+1)*len(p)]
 	if o.offset != nil {
-		o.slope = append(o.slope[:0], o.grad...)
-		value += o.offset(o.grad, p)
+		o.value[at] += o.offset(o.slope, p)
 		for i, v := range o.slope {
-			o.grad[i] += v
+			grad[i] += v
 		}
 	}
-	value *= o.scale
-	o.addGradient(o.sum, w*o.scale)
-	o.addGradient(o.cross, w*o.scale*value)
-	return value
+	o.value[at] *= o.scale
+	o.addGradient(o.sum, grad, w*o.scale)
+	o.addGradient(o.cross, grad, w*o.scale*o.value[at])
 }
 
-// addGradient adds w times the controlled part of the last gradient.
-func (o *expectedPath) addGradient(row []float64, w float64) {
+// addGradient adds w times the controlled part of a gradient.
+func (o *expectedPath) addGradient(row, grad []float64, w float64) {
 	for k, i := range o.controlled {
-		row[k] += w * o.grad[i]
+		row[k] += w * grad[i]
 	}
 }
