@@ -22,6 +22,13 @@ func runningSpec(kind string, d int) Spec {
 	if kind != "rahbo" {
 		s.Risk = 0
 	}
+	switch kind {
+	case "hp-gp-ts":
+		s.Model.Hyperparameters = "priors"
+		fallthrough
+	case "mes":
+		s.Confidence, s.VarianceModel = "", ""
+	}
 	return s
 }
 
@@ -86,7 +93,7 @@ func tell(tb testing.TB, p Policy, rng *rand.Rand, q Proposal) {
 // BenchmarkStep measures what a running policy does in a step: Propose, Observe and
 // Recommend, each alone and together, without fits.
 func BenchmarkStep(b *testing.B) {
-	for _, kind := range []string{"irgp-ucb", "rahbo"} {
+	for _, kind := range []string{"irgp-ucb", "rahbo", "mes", "hp-gp-ts"} {
 		for _, d := range []int{3, 5} {
 			for _, n := range []int{100, 500} {
 				s := runningSpec(kind, d)
