@@ -43,6 +43,9 @@ type DashboardOptions struct {
 	// Drawer draws figures on demand, Runs lists the runs of this computer; nil: the page has none.
 	Drawer Drawer
 	Runs   func(context.Context) []RunHere
+	// Archive has the runs of before, nil: none are listed. Key makes the addresses of their reports: random, this process's own.
+	Archive Archive
+	Key     []byte
 	// Now gives the time.
 	Now func() time.Time
 	Log *slog.Logger
@@ -73,12 +76,14 @@ func (d *Dashboard) HasPage(address string) { d.o.Identity.Page = address }
 //	GET  /api/access            who asks, and whether they may command (Visitor)
 //	GET  /api/run               which run it is (Identity)
 //	GET  /api/status            its status (control.Status)
-//	GET  /api/document          the run, JSON (Document)
+//	GET  /api/document          the run, JSON (Document); with ?lines its steps follow it, some a line
 //	GET  /api/stream            what is new, server-sent events
 //	GET  /api/report            the run as one HTML file
 //	GET  /api/figures           the kinds of figures (FigureKind)
 //	GET  /api/figure            one of them as SVG, drawn on demand (FigureQuery)
 //	GET  /api/runs              the runs of this computer (RunHere)
+//	GET  /api/past              those of before (PastRun), for who may command
+//	GET  /api/past/ID           the report of one, by the address on that list
 //	POST /api/command/COMMAND   one of control.Commands; the body is empty or an Order
 //	POST /api/preview/COMMAND   what that would do; nothing is done (Prospect)
 func (d *Dashboard) Mount(s *Server) error {
@@ -105,6 +110,7 @@ func (d *Dashboard) Mount(s *Server) error {
 	s.Handle("GET /api/stream", http.HandlerFunc(d.serveStream))
 	s.Handle("GET /api/report", http.HandlerFunc(d.serveReport))
 	d.mountFigures(s)
+	d.mountPast(s)
 	for _, name := range control.Commands() {
 		s.Handle("POST /api/command/"+name, d.command(name))
 		s.Handle("POST /api/preview/"+name, d.preview(name))
@@ -223,8 +229,8 @@ func (d *Dashboard) renewPicture() {
 	d.send("picture", update{Total: d.doc.Total, Stride: d.doc.Stride, Sets: d.doc.Sets, Rules: d.doc.Rules, Health: d.doc.Health, Picture: d.doc.Picture})
 }
 
-// encoded is the document with the present status, as JSON.
-func (d *Dashboard) encoded() ([]byte, error) {
+// encoded is the document with the present status, as JSON, or as lines of it.
+func (d *Dashboard) encoded(lines bool) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	doc, err := d.document()
@@ -233,11 +239,14 @@ func (d *Dashboard) encoded() ([]byte, error) {
 	}
 	shown := *doc
 	shown.Status = d.o.Panel.Status()
+	if lines {
+		return shown.lines()
+	}
 	return json.Marshal(&shown)
 }
 
-func (d *Dashboard) serveDocument(w http.ResponseWriter, _ *http.Request) {
-	text, err := d.encoded()
+func (d *Dashboard) serveDocument(w http.ResponseWriter, r *http.Request) {
+	text, err := d.encoded(r.URL.Query().Has("lines"))
 	if err != nil {
 		d.o.Log.Warn("the dashboard cannot read the journal", "error", err)
 		http.Error(w, "the journal cannot be read: "+err.Error(), http.StatusServiceUnavailable)
@@ -251,14 +260,20 @@ func (d *Dashboard) serveDocument(w http.ResponseWriter, _ *http.Request) {
 // nowhere else.
 func (d *Dashboard) serveReport(w http.ResponseWriter, _ *http.Request) {
 	doc, _, err := d.read()
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:")
-	if err == nil {
-		err = WriteReport(w, doc)
-	}
 	if err != nil {
 		d.o.Log.Warn("the report was not sent", "error", err)
 		http.Error(w, "the report cannot be made: "+err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	d.writeReport(w, doc)
+}
+
+// writeReport answers with a report, whose scripts are inside.
+func (d *Dashboard) writeReport(w http.ResponseWriter, doc *Document) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:")
+	if err := WriteReport(w, doc); err != nil {
+		d.o.Log.Debug("a report was not sent", "error", err)
 	}
 }
 

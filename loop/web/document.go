@@ -49,6 +49,25 @@ type Document struct {
 	Hash string `json:"hash"`
 }
 
+// lineSteps is how many steps a line of a document has: a browser reads them in a few milliseconds.
+const lineSteps = 500
+
+// lines is the document without its steps, and then those, some a line: who reads it line by line answers in between.
+func (d *Document) lines() ([]byte, error) {
+	head := *d
+	head.Steps = []StepPart{}
+	text, err := json.Marshal(&head)
+	for steps := range slices.Chunk(d.Steps, lineSteps) {
+		if err != nil {
+			break
+		}
+		var line []byte
+		line, err = json.Marshal(steps)
+		text = append(append(text, '\n'), line...)
+	}
+	return text, err
+}
+
 // FigurePart is a drawing of the run.
 type FigurePart struct {
 	Kind  string `json:"kind"`

@@ -39,14 +39,26 @@ func pageOf(b *testing.B, commit string) fs.FS {
 }
 
 // servePage serves the files of a page with one document.
-func servePage(b *testing.B, files fs.FS, document []byte) string {
+func servePage(b *testing.B, files fs.FS, d *Document) string {
 	b.Helper()
+	document, err := json.Marshal(d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines, err := d.lines()
+	if err != nil {
+		b.Fatal(err)
+	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /page/", http.StripPrefix("/page/", http.FileServerFS(files)))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "dashboard.html") })
 	mux.HandleFunc("GET /api/access", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"commands": true}`) })
 	mux.HandleFunc("GET /api/document", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeContent(w, r, "document.json", time.Time{}, bytes.NewReader(document))
+		text := document
+		if r.URL.Query().Has("lines") {
+			text = lines
+		}
+		http.ServeContent(w, r, "document.json", time.Time{}, bytes.NewReader(text))
 	})
 	mux.HandleFunc("GET /api/stream", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -82,15 +94,11 @@ func BenchmarkDrawing(b *testing.B) {
 	g.steps = 10_000
 	d, status := g.show(b)
 	d.Status = &status
-	document, err := json.Marshal(d)
-	if err != nil {
-		b.Fatal(err)
-	}
 	pages := []struct {
 		name, url, first, drawn string
 		seen                    []webtest.Drawing
-	}{{name: "before", url: servePage(b, old, document), first: "#best", drawn: fmt.Sprintf(`document.querySelectorAll("canvas").length === %d`, 1+2*len(g.names))},
-		{name: "now", url: servePage(b, now, document), first: ".headline", drawn: `document.querySelector("canvas") && !document.querySelector("[aria-busy]")`}}
+	}{{name: "before", url: servePage(b, old, d), first: "#best", drawn: fmt.Sprintf(`document.querySelectorAll("canvas").length === %d`, 1+2*len(g.names))},
+		{name: "now", url: servePage(b, now, d), first: ".headline", drawn: `document.querySelector("canvas") && !document.querySelector("[aria-busy]")`}}
 	for b.Loop() {
 		for i := range pages {
 			p := &pages[i]

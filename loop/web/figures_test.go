@@ -81,7 +81,8 @@ func TestFiguresOnThePage(t *testing.T) {
 		}})
 		own, page := NewServer(ServerOptions{}), newScripted(t)
 		d.mountFigures(own)
-		for _, path := range []string{"GET /api/figures", "GET /api/figure", "GET /api/runs"} {
+		d.mountPast(own)
+		for _, path := range []string{"GET /api/figures", "GET /api/figure", "GET /api/runs", "GET /api/past"} {
 			page.mux.Handle(path, own.mux)
 		}
 		shown := *labDocument(t, 30)

@@ -54,8 +54,8 @@ func calibration(d *Document) HealthPart {
 		}
 	}
 	share := float64(inside) / float64(len(z))
-	h.Text = fmt.Sprintf("Of %d steps that were predicted before they were measured, %.0f %% came within two standard deviations (95 %% would, of a perfect model); "+
-		"a typical miss is %.2g of the standard deviations that it expects (1 would be perfect).", len(z), 100*share, math.Sqrt(square))
+	h.Text = fmt.Sprintf("Of %s that were predicted before they were measured, %.0f %% came within two standard deviations (95 %% would, of a perfect model); "+
+		"a typical miss is %.2g of the standard deviations that it expects (1 would be perfect).", plan.Counted(len(z), "step"), 100*share, math.Sqrt(square))
 	switch {
 	case share < 0.75:
 		h.Level, h.Remedy = bad, "The model is too sure of itself: look for drift or for a disturbance that is not measured, take more shots per step, or give the model a wider prior."

@@ -80,7 +80,7 @@ func newsOf(n int) control.News {
 func TestStreamBringsTheDocumentUpToDate(t *testing.T) {
 	d, base := shownRun(t, 10)
 	fetch := func() *Document {
-		text, err := d.encoded()
+		text, err := d.encoded(false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestStreamBringsTheDocumentUpToDate(t *testing.T) {
 // dropped.
 func TestSlowClientIsDropped(t *testing.T) {
 	d, base := shownRun(t, 3)
-	if _, err := d.encoded(); err != nil {
+	if _, err := d.encoded(false); err != nil {
 		t.Fatal(err)
 	}
 	var streams []*bufio.Scanner

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/web"
 	"github.com/labtuner/tuner/loop/web/figure"
 	"github.com/labtuner/tuner/loop/web/plots"
@@ -216,7 +217,7 @@ func (d *Drawer) figure(q web.FigureQuery) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	}
-	f.Note = fmt.Sprintf("%s After %d steps.", f.Note, d.source.Document.Total)
+	f.Note = fmt.Sprintf("%s After %s.", f.Note, show.Count(d.source.Document.Total, "step"))
 	var out bytes.Buffer
 	err = f.Write(&out, "svg", figure.Page)
 	return out.Bytes(), err

@@ -141,7 +141,7 @@ func PrepareRunJournal(path string, want Wanted, now time.Time) (p prepared, err
 		return p, err
 	default:
 		return p, &disk.Error{Err: journal.ErrFinished, Path: path,
-			Detail: fmt.Sprintf("%d steps, ended by %s", old.Status.Steps-old.Status.Compared, old.Status.Reason),
+			Detail: fmt.Sprintf("%s, ended by %s", show.Count(old.Status.Steps-old.Status.Compared, "step"), old.Status.Reason),
 			Hint:   "let a stop condition of [stop] say more and give --extend to go on with it; --new moves it aside and begins a new run"}
 	}
 }

@@ -86,7 +86,12 @@ func OthersLatched(e *host.Env, own string, of controlstate.Instrument) bool {
 
 // KnownControls lists the control states that this computer is known to have: those that
 // a run has noted, and those in the given folders and in the present one.
-func KnownControls(e *host.Env, folders ...string) (out []string) {
+func KnownControls(e *host.Env, folders ...string) []string {
+	return slices.DeleteFunc(namedControls(e, folders...), func(path string) bool { return !controlstate.Has(path) })
+}
+
+// namedControls are those that a note names or that lie in a folder, whether they are still there or not.
+func namedControls(e *host.Env, folders ...string) (out []string) {
 	add := func(path string) {
 		if path = host.Absolute(path); !slices.Contains(out, path) {
 			out = append(out, path)
@@ -117,7 +122,7 @@ func KnownControls(e *host.Env, folders ...string) (out []string) {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(path string) bool { return !controlstate.Has(path) })
+	return out
 }
 
 // Where the unit tuner@NAME has its configuration, NAME.toml, and its state, in the folder

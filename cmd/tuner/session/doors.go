@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/hex"
@@ -14,7 +13,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
@@ -63,7 +61,11 @@ func (s *session) openDoors(log *slog.Logger) (d *doors, err error) {
 	d.server = web.NewServer(o)
 	drawing, end := context.WithCancel(context.Background())
 	d.drawer, d.endDrawing = outcome.NewDrawer(drawing, s.Env, s.journal.Path()), end
-	d.dashboard = web.NewDashboard(web.DashboardOptions{Panel: s.panel, Identity: s.identity(), Open: func() (*journal.Reader, error) { return journal.OpenReader(s.journal.Path()) },
+	key := make([]byte, 32)
+	if _, err := io.ReadFull(s.Env.Random, key); err != nil {
+		return nil, fmt.Errorf("name the reports of the page: %w", err)
+	}
+	d.dashboard = web.NewDashboard(web.DashboardOptions{Archive: archive{s}, Key: key, Panel: s.panel, Identity: s.identity(), Open: func() (*journal.Reader, error) { return journal.OpenReader(s.journal.Path()) },
 		Drawer: d.drawer, Runs: s.runsHere, Options: s.Setup.Options, Devices: s.Setup.DeviceNames(), Risk: s.Setup.Spec.Risk, Preview: s.preview, Now: s.Env.Now, Log: log})
 	if err := d.dashboard.Mount(d.server); err != nil {
 		return nil, err
@@ -130,21 +132,6 @@ func (s *session) openPort(d *doors, secure bool) (err error) {
 	}
 	return d.link.write(d.address)
 }
-
-// runsHere lists the runs of this computer that this process may reach, as tuner status does.
-func (s *session) runsHere(ctx context.Context) []web.RunHere {
-	ctx, cancel := context.WithTimeout(ctx, runsWait)
-	defer cancel()
-	out := []web.RunHere{}
-	for _, r := range local.Standings(ctx, local.List(ctx, s.Env.Places().All(), "")) {
-		out = append(out, web.RunHere{Name: cmp.Or(r.Run.Identity.Name, r.Run.ID), Site: r.Run.Identity.Site, Mode: string(r.Run.Identity.Mode), Page: r.Run.Identity.Page,
-			Own: r.Run.Identity.PID == os.Getpid(), Status: r.Status, Error: r.Trouble})
-	}
-	return out
-}
-
-// runsWait bounds the wait for all of them: a page does not wait longer.
-const runsWait = 8 * time.Second
 
 // identity is what the run says of itself to whoever looks for it.
 func (s *session) identity() web.Identity {

@@ -8,62 +8,44 @@ class Page {
     this.live = live;
     this.charts = new Map();
     this.parts = {};
-    this.jobs = new Map();
+    this.jobs = new Jobs((busy) => busy ? this.parts.main.setAttribute("aria-busy", "true") : this.parts.main.removeAttribute("aria-busy"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.charts.forEach((c) => c.draw()));
     const all = () => this.charts.forEach((c) => c.draw(true));
     matchMedia("print").addEventListener("change", all); // paper is light, and has no part that is out of sight
     addEventListener("beforeprint", () => {
-      while (this.jobs.size) this.work();
+      this.jobs.finish();
       all();
     });
   }
 
-  // later does a job after what is being done now, a few in a task, so that the page answers in
-  // between; a newer job of the same name takes its place.
-  later(name, job) {
-    if (!this.jobs.size) {
-      setTimeout(() => this.go());
-      this.parts.main.setAttribute("aria-busy", "true");
-    }
-    this.jobs.set(name, job);
-  }
-
-  go() {
-    const begun = performance.now();
-    while (this.jobs.size && performance.now() - begun < 8) this.work();
-    if (this.jobs.size) setTimeout(() => this.go());
-  }
-
-  // work does the oldest job.
-  work() {
-    const [[name, job]] = this.jobs;
-    job();
-    if (this.jobs.get(name) === job) this.jobs.delete(name);
-    if (!this.jobs.size) this.parts.main.removeAttribute("aria-busy");
-  }
-
-  // show draws everything; charts that are there already are given new data.
-  show(d) {
+  // begin draws the first screen, which needs no step.
+  begin(d) {
     this.document = d;
     document.title = `${d.run.name} · tuner`;
     if (!this.parts.main) this.build(d);
     const p = this.parts;
     if (p.drawings) p.drawings.knows(d);
     p.heading.textContent = d.run.name;
+    this.replace("headline", headlineSection(d));
+  }
+
+  // show draws everything; charts that are there already are given new data.
+  show(d) {
+    this.begin(d);
+    const p = this.parts;
     p.sub.title = p.sub.textContent = `${modeWords[d.run.mode] || d.run.mode} by ${d.run.policy}, ${counted(d.total, "step")}` + (d.total > d.steps.length ? ` (${d.steps.length} shown)` : "");
     if (!this.live) p.state.title = p.state.textContent = d.run.finished ? "ended: " + endWords(d, d.run.reason) : "not finished";
-    this.replace("headline", headlineSection(d));
     this.root.classList.toggle("drawn", Boolean(d.figures && d.figures.length));
-    const charts = (name, box, specs) => this.later(name, () => this.draw(box, specs));
+    const charts = (name, box, specs) => this.jobs.later(name, () => this.draw(box, specs));
     charts("objective", p.objective, [["Objective: " + d.run.objective, () => objectiveSpec(d), true]]);
     const sections = { best: bestSection, health: healthSection, sets: setsSection, pictures: picturesSection, why: whySection, safety: safetySection, events: eventsSection, about: aboutSection };
-    for (const [name, section] of Object.entries(sections)) this.later(name, () => this.replace(name, section(d, this)));
+    for (const [name, section] of Object.entries(sections)) this.jobs.later(name, () => this.replace(name, section(d, this)));
     const slices = d.picture ? d.picture.slices : [];
     charts("slices", p.slices, slices.map((s) => ["Model along " + d.run.variables[s.variable].name, () => sliceSpec(d, s)]));
     charts("knobs", p.knobs, d.steps.length ? d.run.variables.map((v, i) => ["Variable: " + v.name, () => knobSpec(d, i)]) : []);
     p.noSlices.hidden = slices.length > 0;
     p.noKnobs.hidden = d.steps.length > 0;
-    if (!this.live) while (this.jobs.size) this.work();
+    if (!this.live) this.jobs.finish();
   }
 
   build(d) {
@@ -100,12 +82,12 @@ class Page {
       seen.add(title);
       let chart = this.charts.get(title);
       if (!chart) {
-        chart = new Chart(title, wide);
+        chart = new Chart(title, wide, this.jobs);
         this.charts.set(title, chart);
         chart.box = box;
         box.append(chart.element);
       }
-      this.later(title, () => chart.update(make));
+      this.jobs.later(title, () => chart.update(make));
     }
     for (const [title, c] of this.charts) {
       if (c.box === box && !seen.has(title)) {

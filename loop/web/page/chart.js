@@ -4,51 +4,94 @@
 
 const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
-// bars draws vertical error bars: low and high are indexes of data rows.
-function bars(low, high, colour) {
-  return (u) => {
-    const c = u.ctx, wide = devicePixelRatio;
-    c.save();
-    c.fillStyle = ink(colour);
-    c.globalAlpha = Math.max(0.06, Math.min(0.55, 150 / u.data[0].length)); // many bars are a haze, not a wall
-    for (let i = 0; i < u.data[0].length; i++) {
-      const a = u.data[low][i], b = u.data[high][i];
-      if (!known(a) || !known(b)) continue;
-      const top = u.valToPos(b, "y", true);
-      c.fillRect(u.valToPos(u.data[0][i], "x", true) - wide / 2, top, wide, u.valToPos(a, "y", true) - top);
-    }
-    c.restore();
+// placed gives functions from a chart's values to its pixels, which for many points take a fraction of
+// the time of uPlot's own.
+function placed(u, scale) {
+  const along = (s, from, length) => {
+    const k = length / (s.max - s.min), zero = from - k * s.min;
+    return (v) => zero + k * v;
   };
+  const { left, top, width, height } = u.bbox;
+  return [along(u.scales.x, left, width), along(u.scales[scale || "y"], top + height, -height)];
 }
 
-// manyPoints is from where on points are drawn as dots: circles would take the browser long, and
-// look no different.
-const manyPoints = 600;
-
-// dots draws the points of a series as small squares, those that fall on one another once.
-function dots(u, i, s) {
-  const c = u.ctx, size = Math.max(2, Math.min(3, s.size || 3)) * devicePixelRatio, x = u.data[0], y = u.data[i], { left, top, width, height } = u.bbox, cells = new Set();
+// inside draws with a colour, and not beyond the axes.
+function inside(u, colour, draw) {
+  const c = u.ctx, { left, top, width, height } = u.bbox;
   c.save();
   c.beginPath();
   c.rect(left, top, width, height);
   c.clip();
-  c.fillStyle = ink(s.colour || "accent");
-  for (let k = 0; k < x.length; k++) {
-    if (!known(y[k])) continue;
-    const px = Math.round(u.valToPos(x[k], "x", true) - size / 2), py = Math.round(u.valToPos(y[k], s.scale || "y", true) - size / 2), cell = (px >> 1) * 65536 + (py >> 1);
-    if (cells.has(cell)) continue;
-    cells.add(cell);
-    c.fillRect(px, py, size, size);
-  }
+  c.fillStyle = ink(colour);
+  draw(c);
   c.restore();
+}
+
+// bars draws vertical error bars of a description; of those that share a pixel one that spans them.
+function bars(u, spec) {
+  const [px, py] = placed(u), x = spec.x.values, [low, high] = spec.bars.map((i) => spec.series[i].values), wide = devicePixelRatio, many = isMany(spec);
+  inside(u, "accent", (c) => {
+    c.globalAlpha = Math.max(0.2, Math.min(0.55, 150 / x.length)); // many bars are a haze, not a wall
+    let at = null, top, bottom;
+    const bar = () => at !== null && c.fillRect(at - wide / 2, top, wide, bottom - top);
+    for (let i = 0; i < x.length; i++) {
+      if (!known(low[i]) || !known(high[i])) continue;
+      const here = many ? Math.round(px(x[i])) : px(x[i]), a = py(high[i]), b = py(low[i]);
+      if (many && here === at) {
+        top = Math.min(top, a);
+        bottom = Math.max(bottom, b);
+        continue;
+      }
+      bar();
+      [at, top, bottom] = [here, a, b];
+    }
+    bar();
+  });
+}
+
+// manyPoints is from where on points are drawn as dots: circles would take the browser long, and
+// look no different.
+const manyPoints = 600, isMany = (spec) => spec.x.values.length > manyPoints;
+
+// dots draws the points of a series as small squares, those that fall on one another once.
+function dots(u, x, s) {
+  const size = Math.max(2, Math.min(3, s.size || 3)) * devicePixelRatio, y = s.values, seen = new Set(), [px, py] = placed(u, s.scale);
+  inside(u, s.colour || "accent", (c) => {
+    for (let i = 0; i < x.length; i++) {
+      if (y[i] == null) continue;
+      const a = Math.round(px(x[i]) - size / 2), b = Math.round(py(y[i]) - size / 2), cell = (a >> 1) * 65536 + (b >> 1);
+      if (seen.has(cell)) continue;
+      seen.add(cell);
+      c.fillRect(a, b, size, size);
+    }
+  });
+}
+
+// rowsOf are the rows of a description that its lines and scales need: of every two pixels one, and of each
+// series its ends, where it is lowest and highest, and where a step is. Dots and bars are drawn from all rows.
+function rowsOf(spec, width) {
+  const n = spec.x.values.length, rows = new Set([0, n - 1]);
+  for (let k = 0; k < width / 2; k++) rows.add(Math.floor((2 * k * n) / width));
+  for (const { kind, values } of spec.series) {
+    let low = 0, high = 0;
+    for (let i = 1; i < n; i++) {
+      if (values[i] == null) continue;
+      if (!(values[i] >= values[low])) low = i;
+      if (!(values[i] <= values[high])) high = i;
+      if (kind === "step" && values[i] !== values[i - 1]) rows.add(i - 1).add(i);
+    }
+    rows.add(low).add(high);
+  }
+  return [...rows].sort((a, b) => a - b);
 }
 
 // A chart is described by: title, summary, x: {label, values}, series: [{label, values,
 // colour, kind: "line" | "points" | "step" | "hidden", dash, scale}], bands: [[upper, lower]]
 // by index of series, bars: [low, high], yLabel, rightLabel, wide.
 class Chart {
-  constructor(title, wide) {
+  constructor(title, wide, jobs) {
     this.title = title;
+    this.jobs = jobs;
     this.plot = h("div", { class: "plot", role: "img", "aria-label": title });
     this.caption = h("figcaption");
     this.details = h("details", null, h("summary", null, "Data as a table"));
@@ -64,7 +107,7 @@ class Chart {
     // What nobody sees is not drawn until it is near the window, or printed.
     this.near = new IntersectionObserver((all) => {
       this.seen = all[all.length - 1].isIntersecting;
-      if (this.seen && this.stale) setTimeout(() => this.stale && this.draw()); // a task of its own
+      if (this.seen && this.stale) this.drawLater();
     }, { rootMargin: "400px" });
     this.near.observe(this.plot);
   }
@@ -83,8 +126,9 @@ class Chart {
 
   // refresh describes the chart as the run is now, and draws it.
   refresh() {
+    if (!this.u || this.stale) return this.drawLater();
     this.describe();
-    if (this.u && !this.stale && this.shape === shapeOf(this.spec)) this.u.setData(dataOf(this.spec));
+    if (this.shape === shapeOf(this.spec)) this.fill();
     else this.draw();
   }
 
@@ -99,13 +143,54 @@ class Chart {
 
   // draw draws anew what is in sight, or else notes that it is to be.
   draw(unseen) {
-    const width = this.plot.clientWidth;
-    this.stale = !width || !(this.seen || unseen);
-    if (!this.stale) this.describe();
-    if (this.stale || !this.spec) return; // the observers call again, or the data will
+    this.parts = null;
+    if (!this.wanted(unseen)) return; // the observers call again, or the data will
+    this.describe();
+    this.lay();
+    this.fill();
+  }
+
+  // wanted says that the chart is to be drawn now.
+  wanted(unseen) {
+    this.stale = !this.plot.clientWidth || !(this.seen || unseen);
+    return !this.stale && Boolean(this.make || this.spec);
+  }
+
+  // drawLater does the same a part in a job: thousands of points at once would keep the page from answering.
+  drawLater() {
+    const parts = (this.parts = {}); // another drawing ends this one
+    const part = (name, job) => this.jobs.later(`${this.title}, ${name}`, () => this.parts === parts && job());
+    part("described", () => {
+      if (this.wanted()) this.describe();
+      else this.parts = null;
+    });
+    part("laid", () => {
+      this.lay();
+      this.bare = isMany(this.spec);
+    });
+    part("filled", () => this.fill());
+    part("pointed", () => this.bare && this.point());
+  }
+
+  // lay makes the chart, without data.
+  lay() {
     this.u?.destroy();
+    this.bare = false;
     this.shape = shapeOf(this.spec);
-    this.u = new uPlot(optionsOf(this.spec, width), dataOf(this.spec), this.plot);
+    this.u = new uPlot(optionsOf(this.spec, this.plot.clientWidth, this), null, this.plot);
+  }
+
+  fill() {
+    this.u.setData(dataOf(this.spec, this.u.width));
+  }
+
+  // point draws the dots and bars below lines that are there already.
+  point() {
+    this.bare = false;
+    this.u.ctx.globalCompositeOperation = "destination-over";
+    this.spec.series.forEach((s) => s.kind === "points" && dots(this.u, this.spec.x.values, s));
+    if (this.spec.bars) bars(this.u, this.spec);
+    this.u.ctx.globalCompositeOperation = "source-over";
   }
 
   resize() {
@@ -146,8 +231,15 @@ class Chart {
   }
 }
 
-const shapeOf = (spec) => JSON.stringify([spec.x.values.length > manyPoints, spec.series.map((s) => [s.label, s.kind, s.colour]), spec.x.label, spec.yLabel, spec.yRange]);
-const dataOf = (spec) => [spec.x.values, ...spec.series.map((s) => s.values)];
+const shapeOf = (spec) => JSON.stringify([isMany(spec), spec.series.map((s) => [s.label, s.kind, s.colour]), spec.x.label, spec.yLabel, spec.yRange]);
+
+// dataOf is what uPlot is given of a description.
+function dataOf(spec, width) {
+  const all = [spec.x.values, ...spec.series.map((s) => s.values)];
+  if (spec.x.values.length <= Math.max(manyPoints, width)) return all;
+  const rows = rowsOf(spec, width);
+  return all.map((values) => rows.map((i) => values[i]));
+}
 
 function seriesOf(s, barred, many) {
   const colour = ink(s.colour || "accent");
@@ -161,19 +253,20 @@ function seriesOf(s, barred, many) {
   };
 }
 
-function optionsOf(spec, width) {
+// optionsOf are uPlot's options for a chart, which draws its own dots and bars.
+function optionsOf(spec, width, chart) {
   const axis = (extra) => ({ stroke: ink("soft"), grid: { stroke: ink("line"), width: 0.5 }, ticks: { stroke: ink("line"), width: 0.5 },
     font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 20, ...extra });
-  const whole = spec.x.label === "step" ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6] : undefined; // there is no step 1.5
+  const whole = spec.x.label === "step" ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6] : undefined; // there is no step 1.5
   const axes = [axis({ label: spec.x.label, ...(whole && { incrs: whole }) }), axis({ label: spec.yLabel, size: 62, scale: "y" })];
   const scales = { x: { time: false, range: spec.xRange }, y: { range: spec.yRange } };
   if (spec.rightLabel) {
     axes.push(axis({ label: spec.rightLabel, size: 62, scale: "right", side: 1, grid: { show: false } }));
     scales.right = { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] };
   }
-  const many = spec.x.values.length > manyPoints, hooks = {};
-  if (spec.bars) hooks.drawAxes = [bars(spec.bars[0] + 1, spec.bars[1] + 1, "accent")];
-  if (many) hooks.drawSeries = [(u, i) => spec.series[i - 1].kind === "points" && dots(u, i, spec.series[i - 1])];
+  const many = isMany(spec), hooks = {};
+  if (spec.bars) hooks.drawAxes = [(u) => chart.bare || bars(u, chart.spec)];
+  if (many) hooks.drawSeries = [(u, i) => chart.bare || chart.spec.series[i - 1].kind !== "points" || dots(u, chart.spec.x.values, chart.spec.series[i - 1])];
   return {
     width, height: spec.wide ? 320 : 240, scales, axes, hooks,
     series: [{ label: spec.x.label, value: (_, v) => (known(v) ? num(v) : "") }, ...spec.series.map((s, i) => seriesOf(s, spec.bars && spec.bars.includes(i), many))],

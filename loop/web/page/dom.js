@@ -96,3 +96,50 @@ function csv(headings, columns) {
 }
 
 const slug = (s) => s.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+
+// soon does a job in the next task; a timer would wait for some milliseconds, and be painted in between.
+const channel = new MessageChannel(), next = [];
+channel.port1.onmessage = () => next.shift()();
+function soon(job) {
+  next.push(job);
+  channel.port2.postMessage(null);
+}
+
+// Jobs are done after what is being done now, a few in a task, so that the page answers in between; busy is told
+// when there are some, and when there is none left.
+class Jobs {
+  constructor(busy) {
+    this.busy = busy;
+    this.waiting = new Map();
+  }
+
+  // later adds a job; a newer one of the same name takes its place.
+  later(name, job) {
+    if (!this.waiting.size) {
+      soon(() => this.go());
+      this.busy(true);
+    }
+    this.waiting.set(name, job);
+  }
+
+  go() {
+    const begun = performance.now();
+    do this.work();
+    while (this.waiting.size && performance.now() - begun < 5);
+    if (this.waiting.size) soon(() => this.go());
+  }
+
+  // work does the oldest job.
+  work() {
+    if (!this.waiting.size) return;
+    const [[name, job]] = this.waiting;
+    job();
+    if (this.waiting.get(name) === job) this.waiting.delete(name);
+    if (!this.waiting.size) this.busy(false);
+  }
+
+  // finish does all that is left, now.
+  finish() {
+    while (this.waiting.size) this.work();
+  }
+}

@@ -7,6 +7,12 @@
 
 const tokenMark = "#token=", tokenKey = "tuner-token";
 
+// tokenShown is what a request shows of the token.
+function tokenShown() {
+  const token = localStorage.getItem(tokenKey);
+  return token ? { headers: { Authorization: "Bearer " + token } } : {};
+}
+
 class Live {
   constructor(page) {
     this.page = page;
@@ -31,15 +37,9 @@ class Live {
     history.replaceState(null, "", location.pathname);
   }
 
-  // shown is what a request shows of the token.
-  shown() {
-    const token = localStorage.getItem(tokenKey);
-    return token ? { headers: { Authorization: "Bearer " + token } } : {};
-  }
-
   // access asks the server whether commands are taken from this page.
   async access() {
-    const answer = await fetch("api/access", this.shown());
+    const answer = await fetch("api/access", tokenShown());
     if (!answer.ok) throw new Error(await answer.text());
     this.commands = (await answer.json()).commands;
     if (!this.commands) localStorage.removeItem(tokenKey); // of a process that has ended
@@ -52,9 +52,7 @@ class Live {
     let fresh;
     try {
       await this.access();
-      const answer = await fetch("api/document");
-      if (!answer.ok) throw new Error(await answer.text());
-      fresh = await answer.json();
+      fresh = await this.fetchRun(waiting);
     } catch (e) {
       if (waiting !== this.waiting) return; // a newer one is under way
       this.lost(e.message);
@@ -70,6 +68,20 @@ class Live {
     this.buttons();
     this.allow();
     this.status(this.document.status);
+  }
+
+  // fetchRun gives the document. It comes in lines, the first without steps: they are read a line in a task,
+  // behind the first screen.
+  async fetchRun(waiting) {
+    const answer = await fetch("api/document?lines"), text = await answer.text();
+    if (!answer.ok) throw new Error(text);
+    const [head, ...parts] = text.split("\n"), d = JSON.parse(head);
+    if (parts.length && waiting === this.waiting) this.page.begin(d);
+    for (const part of parts) {
+      await new Promise(soon);
+      d.steps.push(...JSON.parse(part));
+    }
+    return d;
   }
 
   // later carries out now what changes the document, or when it has come.
@@ -157,7 +169,7 @@ class Live {
       told.length ? told.map(notice) : h("p", null, "✓ Nothing needs you.")));
     this.page.replace("headline", headlineSection(this.document));
     const d = this.document, sections = { status: () => statusSection(s), best: () => bestSection(d), health: () => healthSection(d), safety: () => safetySection(d) };
-    for (const [name, section] of Object.entries(sections)) this.page.later(name, () => this.page.replace(name, section()));
+    for (const [name, section] of Object.entries(sections)) this.page.jobs.later(name, () => this.page.replace(name, section()));
   }
 
   buttons() {
@@ -191,7 +203,7 @@ class Live {
 
   // post sends a command, or the question what it would do, and gives the answer.
   async post(way, name, args) {
-    const r = await fetch(`api/${way}/${name}`, { method: "POST", ...this.shown(), body: args ? JSON.stringify({ args }) : null });
+    const r = await fetch(`api/${way}/${name}`, { method: "POST", ...tokenShown(), body: args ? JSON.stringify({ args }) : null });
     if (r.status === 401) this.load(); // shows what may be done now
     if (!(r.headers.get("Content-Type") || "").startsWith("application/json")) throw new Error(await r.text());
     return r.json();
@@ -225,7 +237,7 @@ function notices(s) {
   if (s.phase === "waiting for resume") out.push(["watch", "Waiting for Resume", "nothing is driven until you press Resume"]);
   else if (s.paused && s.state === "held") out.push(["watch", "Paused by an operator", "every actuator stays where it is until you press Resume"]);
   if (s.failures) out.push(["watch", "Steps fail", `${s.failures} in a row` + (s.failure_limit ? ` of ${s.failure_limit} that are tolerated` : "") + (s.outcome && s.outcome.problem ? `; the last one: ${s.outcome.problem}` : "")]);
-  if (s.decision && s.decision.cuts) out.push(["watch", "Decisions are cut", `the deadline of ${seconds(s.decision.deadline_s)} has cut ${counted(s.decision.cuts, "search", "searches")} for the next setting since this start; raise deadline in [policy], or lower capacity in [model]`]);
+  if (s.decision && s.decision.cuts) out.push(["watch", "Decisions are cut", `the deadline of ${num(1000 * s.decision.deadline_s)} ms has cut ${counted(s.decision.cuts, "search", "searches")} for the next setting since this start; raise deadline in [policy], or lower capacity in [model]`]);
   if (s.dry_run) out.push(["watch", "Dry run", "settings are proposed and sensors are read; nothing is written to the instrument"]);
   if (s.comparison && s.comparison.running) out.push(["told", "Verifying", `the search is over; the recommended and the starting setting are measured in turn. Pair ${s.comparison.pair} of ${s.comparison.pairs}: now the ${s.comparison.setting === "start" ? "starting" : "recommended"} setting. These steps are no part of the figures below`]);
   return out;

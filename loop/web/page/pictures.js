@@ -98,18 +98,34 @@ class Drawings {
 
   async list() {
     try {
-      const runs = await (await fetch("api/runs")).json();
-      const rows = runs.map((r) => {
-        const s = r.status, name = r.page && !r.own ? h("a", { href: r.page }, r.name) : r.own ? `${r.name} (this page)` : r.name;
-        if (!s) return [name, modeWords[r.mode] || r.mode, r.error, "-", "-"];
-        return [name, modeWords[r.mode] || r.mode, s.paused && s.state === "held" ? "paused" : s.state, s.step_limit ? `${Math.min(s.step, s.step_limit)} of ${s.step_limit}` : String(s.step),
-          s.recommended ? quantity(s.recommended.mean, s.objective.unit) : "-"];
-      });
-      this.runs.replaceChildren(rows.length ? table("Runs of this computer", [["Run"], ["Kind"], ["State"], ["Step", true], ["Best, by the model", true]], rows) : h("p", null, "None that this one may reach."),
+      const get = async (path) => {
+        const answer = await fetch(path, tokenShown());
+        if (!answer.ok && answer.status !== 403) throw new Error(await answer.text());
+        return answer.ok ? answer.json() : null;
+      };
+      const [runs, past] = [await get("api/runs"), await get("api/past")];
+      const head = [["Run"], ["Kind"], ["State"], ["Steps", true], ["Best, by the model", true], ["When (UTC)"]];
+      const rows = [...runs.map(goingRow), ...(past || []).map(pastRow)], two = (past || []).filter((r) => r.report).slice(0, 2).map((r) => r.journal);
+      this.runs.replaceChildren(rows.length ? table("Runs of this computer", head, rows) : h("p", null, "None that this one may reach."),
+        past ? "" : h("p", null, "Ended runs are listed for whoever came by the link that tuner run has made."),
         h("div", { class: "tools" }, h("button", { type: "button", onclick: () => this.list() }, "List again")),
-        h("p", null, "Two or more of them, side by side: ", h("code", null, "tuner report a.db b.db")));
+        h("p", null, "Two or more of them, side by side: ", h("code", null, "tuner report " + (two.length > 1 ? two.join(" ") : "a.db b.db"))));
     } catch (e) {
       this.runs.replaceChildren(h("p", null, "The list cannot be had: " + e.message));
     }
   }
+}
+
+// goingRow is a run that goes on, in the list of runs.
+function goingRow(r) {
+  const s = r.status, name = r.page && !r.own ? h("a", { href: r.page }, r.name) : r.own ? `${r.name} (this page)` : r.name, kind = modeWords[r.mode] || r.mode;
+  if (!s) return [name, kind, r.error, "-", "-", "now"];
+  return [name, kind, s.paused && s.state === "held" ? "paused" : s.state, s.step_limit ? `${Math.min(s.step, s.step_limit)} of ${s.step_limit}` : String(s.step),
+    s.recommended ? quantity(s.recommended.mean, s.objective.unit) : "-", "now"];
+}
+
+// pastRow is a run of before, with its report.
+function pastRow(r) {
+  if (r.error) return [r.journal, "-", "cannot be read: " + r.error, "-", "-", when(r.at_ms)];
+  return [h("a", { href: r.report, target: "_blank", title: r.journal }, r.name), modeWords[r.mode] || r.mode, r.state, String(r.steps), known(r.best) ? quantity(r.best, r.unit) : "-", when(r.at_ms)];
 }

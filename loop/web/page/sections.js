@@ -71,10 +71,11 @@ function verified(d) {
 function objectiveSpec(d) {
   const s = d.steps, unit = d.run.unit, best = d.picture && d.picture.best;
   const size = s.length > 500 ? 3 : 6; // of many points none hides the next
+  const errors = (k) => s.map((r) => (r.mean != null && r.se != null ? r.mean + k * r.se : null));
   const series = [
     { label: "measured (mean of a step)", kind: "points", size, values: s.map((r) => r.mean) },
-    { label: "mean - 2 SE", kind: "hidden", values: s.map((r) => (known(r.mean) && known(r.se) ? r.mean - 2 * r.se : null)) },
-    { label: "mean + 2 SE", kind: "hidden", values: s.map((r) => (known(r.mean) && known(r.se) ? r.mean + 2 * r.se : null)) },
+    { label: "mean - 2 SE", kind: "hidden", values: errors(-2) },
+    { label: "mean + 2 SE", kind: "hidden", values: errors(2) },
     { label: "predicted before", kind: "points", hollow: true, size: size - 1, width: size / 4, colour: "third", values: s.map((r) => r.predicted) },
   ];
   let top = null;
@@ -83,12 +84,13 @@ function objectiveSpec(d) {
   let summary = (s.length < d.total ? `${s.length} of ${d.total} steps` : counted(d.total, "step")) + (failed ? `, ${failed} without valid data` : "") + "; bars are two standard errors of a step's mean.";
   if (!s.some((r) => known(r.mean))) summary = s.length ? `None of ${s.length} steps gave valid data.` : "No step is over yet.";
   if (best) {
-    series.push({ label: "recommended: expected", colour: "second", values: s.map(() => best.mean) },
-      { label: "recommended: pessimistic bound", colour: "second", dash: [6, 4], width: 1.5, values: s.map(() => best.bound) });
+    const level = (y) => new Array(s.length).fill(y);
+    series.push({ label: "recommended: expected", colour: "second", values: level(best.mean) },
+      { label: "recommended: pessimistic bound", colour: "second", dash: [6, 4], width: 1.5, values: level(best.bound) });
     if (known(best.noise_sd)) {
       bands.push([series.length, series.length + 1]);
-      series.push({ label: "one shot there: + 2 SD", kind: "hidden", values: s.map(() => best.mean + 2 * best.noise_sd) },
-        { label: "one shot there: - 2 SD", kind: "hidden", values: s.map(() => best.mean - 2 * best.noise_sd) });
+      series.push({ label: "one shot there: + 2 SD", kind: "hidden", values: level(best.mean + 2 * best.noise_sd) },
+        { label: "one shot there: - 2 SD", kind: "hidden", values: level(best.mean - 2 * best.noise_sd) });
       summary += ` The band is the noise: where 95 % of single shots fall at the recommended setting.`;
     }
     summary += ` The recommended setting is expected at ${quantity(best.mean, unit)}, with a pessimistic bound of ${quantity(best.bound, unit)}.`;

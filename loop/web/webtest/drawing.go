@@ -3,7 +3,6 @@ package webtest
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -125,20 +124,6 @@ func busy(events []traced, from, to float64) (d Drawing) {
 		took := time.Duration(e.TDur * float64(time.Microsecond))
 		d.Busy += took
 		d.Longest = max(d.Longest, took)
-	}
-	if os.Getenv("DBG") != "" {
-		sum := map[string]float64{}
-		for _, e := range events {
-			if e.PID == mark.PID && e.TID == mark.TID && e.Ph == "X" && e.TS >= begin && e.TS <= mark.TS {
-				sum[e.Name] += e.TDur / 1000
-			}
-		}
-		for n, v := range sum {
-			if v > 4 {
-				println(n, int(v))
-			}
-		}
-		println("--")
 	}
 	return d
 }
