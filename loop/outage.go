@@ -60,7 +60,7 @@ func (l *outages) endure(n int, problem string) {
 	s := &l.outage
 	s.wait = min(max(2*s.wait, outageFirst), outageMost)
 	*s = outage{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.stepper.step.shots.Taken()) == 0 && l.instrument.Refuses() < 0}
-	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", n, problem, s.wait))
+	l.event("warn", "outage", fmt.Sprintf("%s in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", plan.Counted(n, "step"), problem, s.wait))
 	l.enter(waiting)
 }
 

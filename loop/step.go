@@ -248,7 +248,7 @@ func (l *stepper) afterStep() {
 	case l.opt.Outages.Wait:
 		l.runner.endure(l.failures, l.step.problem)
 	default:
-		l.runner.fail(fmt.Errorf("%w: %d steps in a row gave no valid data, the last because: %s", ErrInstrument, l.failures, l.step.problem))
+		l.runner.fail(fmt.Errorf("%w: %s in a row gave no valid data, the last because: %s", ErrInstrument, plan.Counted(l.failures, "step"), l.step.problem))
 	}
 }
 

@@ -125,7 +125,7 @@ def _read_csv(path):
             units = {c["name"]: c["unit"] for c in document["columns"]}
     except FileNotFoundError:
         pass
-    texts = ("control_set", "clamped", "problem", "time", "verified")
+    texts = ("control_set", "clamped", "problem", "time", "verified", "by", "struck", "reason")
     with open(path, newline="", encoding="utf-8") as f:
         rows = []
         for row in csv.DictReader(f):

@@ -40,6 +40,8 @@ type Step struct {
 	Clamped []string `json:"clamped"`
 	// DecisionMS is how long the decision took, in milliseconds.
 	DecisionMS journal.Number `json:"decision_ms"`
+	// Reason says why the setting was decided, by what was known then.
+	Reason string `json:"reason,omitempty"`
 	// Problem says why the step is not valid; left out where it is.
 	Problem string `json:"problem,omitempty"`
 	// By is "person" where a person has decided the step; left out where the policy has.
@@ -68,7 +70,7 @@ func StepOf(run journal.Run, d journal.Decision, o journal.Outcome) Step {
 		Requested: map[string]journal.Number{}, Applied: map[string]journal.Number{}, X: map[string]journal.Number{},
 		Mean: journal.Number(o.Mean), Variance: journal.Number(o.Variance), StandardError: journal.Number(o.StandardError), Shots: o.Shots,
 		Cost: journal.Number(o.Cost), Spent: journal.Number(o.Spent), Valid: o.Valid, Clamped: Clamped(run, d),
-		DecisionMS: journal.Number(float64(d.Took) / 1e6), Problem: o.Problem,
+		DecisionMS: journal.Number(float64(d.Took) / 1e6), Reason: Because(&d), Problem: o.Problem,
 		Side: d.Compared.Side, Pair: d.Compared.Pair,
 	}
 	if d.Compared.Comparison > 0 {

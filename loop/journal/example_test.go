@@ -39,7 +39,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// {"type":"step","n":1,"control_set":["power"],"requested":{"power":120},"applied":{"power":100},"x":{"humidity":40.5,"power":99.5},"mean":1.25,"variance":null,"standard_error":null,"shots":1,"cost":1,"spent":1,"valid":true,"clamped":["power"],"decision_ms":2}
+	// {"type":"step","n":1,"control_set":["power"],"requested":{"power":120},"applied":{"power":100},"x":{"humidity":40.5,"power":99.5},"mean":1.25,"variance":null,"standard_error":null,"shots":1,"cost":1,"spent":1,"valid":true,"clamped":["power"],"decision_ms":2,"reason":"as the policy's design asks; changed by the safety layer: power bounds"}
 	// {"type":"result","steps":1}
 }
 

@@ -87,14 +87,20 @@ type Replayed struct {
 
 // Summary say what came of the decisions, none of which differs.
 func (r Replayed) Summary() string {
-	derived := fmt.Sprintf("%d decisions come out as they were recorded, to the last bit", r.Steps)
-	if r.Person > 0 {
+	derived := plan.Counted(r.Steps, "decision") + " come out as they were recorded, to the last bit"
+	if r.Steps == 1 {
+		derived = "1 decision comes out as it was recorded, to the last bit"
+	}
+	switch {
+	case r.Person == 1:
+		derived += "; 1 was a person's"
+	case r.Person > 1:
 		derived += fmt.Sprintf("; %d were a person's", r.Person)
 	}
 	if r.Foreign == 0 {
 		return derived
 	}
-	foreign := fmt.Sprintf("%d decisions cannot be derived, because a version that decides otherwise has made them", r.Foreign)
+	foreign := plan.Counted(r.Foreign, "decision") + " cannot be derived, because a version that decides otherwise has made them"
 	if r.Steps == 0 {
 		return foreign
 	}

@@ -133,7 +133,7 @@ func (n *Narrator) run() {
 				n.erase()
 			}
 			if k := n.dropped.Load(); k > 0 {
-				fmt.Fprintf(n.w, "tuner: %d lines were dropped here: stderr was not read fast enough\n", k)
+				fmt.Fprintf(n.w, "tuner: dropped here, %s: stderr was not read fast enough\n", Count(int(k), "line"))
 			}
 			return
 		}

@@ -115,7 +115,7 @@ func TestNarratorStoppedTerminal(t *testing.T) {
 	}
 	close(g.open)
 	n.Close()
-	if !strings.Contains(g.String(), "lines were dropped here") {
+	if !strings.Contains(g.String(), "dropped here, ") {
 		t.Error("nothing says that lines were dropped")
 	}
 }

@@ -151,6 +151,7 @@ func stepColumns(run journal.Run) []column[exported] {
 			}
 			return text("")
 		}},
+		column[exported]{"reason", "", "why the setting was decided, by what was known then", func(e exported) cell { return text(control.Because(&e.Decision)) }},
 	)
 }
 

@@ -183,7 +183,7 @@ func TestStepAsLine(t *testing.T) {
 	}
 	want := `{"type":"step","n":6,"control_set":["temperature","current"],"requested":{"current":null,"temperature":0},` +
 		`"applied":{"current":4,"temperature":20.857142857142858},"x":{"current":0.1,"temperature":null},"mean":null,"variance":null,"standard_error":null,` +
-		`"shots":1,"cost":0.1,"spent":1e+21,"valid":true,"clamped":["current"],"decision_ms":1.8}`
+		`"shots":1,"cost":0.1,"spent":1e+21,"valid":true,"clamped":["current"],"decision_ms":1.8,"reason":"as the policy's design asks; changed by the safety layer: current finite, hold"}`
 	if string(line) != want {
 		t.Errorf("\n got %s\nwant %s", line, want)
 	}
