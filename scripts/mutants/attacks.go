@@ -1,7 +1,7 @@
 package main
 
 // attacks has one for each defence against what someone on the network may try: taken
-// out, a test must fail. They have no number; docs/security.md says what each one stops.
+// out, a test must fail. They have no number; docs/development/security-evidence.md says what each one stops.
 var attacks = []mutant{
 	{0, "retained", "loop/remote/judge.go", "case m.Retained:", "case false:", "./loop/remote", "TestAttacks"},
 	{0, "retained-stop", "loop/remote/stop.go", "if m.Retained {", "if false {", "./loop/remote", "TestStops"},
