@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestSecurityPageNamesTests holds the tests that docs/security.md names, each with the
+// TestSecurityEvidenceNamesTests holds the tests that docs/development/security-evidence.md names, each with the
 // folder of its package, against those that there are.
-func TestSecurityPageNamesTests(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/security.md")
+func TestSecurityEvidenceNamesTests(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/development/security-evidence.md")
 	if err != nil {
 		t.Fatal(err)
 	}
