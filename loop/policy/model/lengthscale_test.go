@@ -37,3 +37,19 @@ func TestLengthscalePriors(t *testing.T) {
 		}
 	}
 }
+
+// Where variables are many, lengthscales that all share come to be longer than those of few; "shared" and "dimension"
+// have none of them.
+func TestLongLengthscales(t *testing.T) {
+	for d, want := range map[int]int{1: 0, 4: 0, 5: 1, 17: 1, 18: 2, 200: 2} {
+		m := &Rules{Dims: d}
+		if got := m.longLevels(); len(got) != want {
+			t.Errorf("%d variables: %v", d, got)
+		}
+		m.Spec.Lengthscales = LengthscalesShared
+		dimension := &Rules{Dims: d, Spec: Spec{LengthscalePrior: LengthscaleDimension}}
+		if m.longLevels() != nil || dimension.longLevels() != nil {
+			t.Errorf("%d variables: longer ones that nobody asked for", d)
+		}
+	}
+}
