@@ -185,7 +185,7 @@ func (i instrument) file(python, port string) string {
 		sensors = "[[sensor]]\nname = \"knob\"\nunit = \"" + i.unit + "\"\ndevice = \"bench\"\nchannel = \"knob\"\nrange = [-1.0, 10.0]\nmax_age = \"5s\"\n"
 	}
 	return fmt.Sprintf(`schema = 1
-name = "foreign"
+name = "foreign-%s"
 [objective]
 %s
 shots = 1
@@ -209,7 +209,7 @@ steps = %d
 %s
 [[device]]
 name = "bench"
-%s`, i.objective, i.unit, 14, sensors, i.device(python, port))
+%s`, strings.ReplaceAll(i.name, " ", "-"), i.objective, i.unit, 14, sensors, i.device(python, port))
 }
 
 // python is the interpreter with the packages.
@@ -268,6 +268,7 @@ func TestTunedToTheirBest(t *testing.T) {
 	python := python(t)
 	for _, i := range instruments {
 		t.Run(i.name, func(t *testing.T) {
+			t.Parallel() // each waits for programs of its own
 			at := trial.FreePort(t)
 			if i.link == withBroker {
 				u, err := url.Parse(broker.Start(t).URL)
