@@ -162,7 +162,7 @@ def run(binary, variant, problem, seed, steps, deadline=""):
         if done.returncode != 0 or result is None or not played:
             with open(os.path.join(folder, "log"), encoding="utf-8") as log:
                 words = re.sub(r"\s+", " ", log.read().replace(folder, "")).strip()
-            raise Failed(f"exit code {done.returncode}: {words[-400:]}")
+            raise Failed(f"exit code {done.returncode}: {words[:400]}")
         names = [k.name for k in problem.knobs]
         bench.recommended[len(played)] = [result["recommended"][n] for n in names]
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - bench.child_cpu
