@@ -117,6 +117,9 @@ func TestStopBeforeTheStart(t *testing.T) {
 	if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "stopped before the start") || tr.rig.aim("a") != 1 {
 		t.Errorf("%+v, %v", res.Reason, err)
 	}
+	if len(res.Rest) != 1 || res.Rest[0].State != plan.RestSafe || res.Rest[0].Err != nil {
+		t.Errorf("said to be left as %+v", res.Rest)
+	}
 }
 
 // TestWayHomeIsOnRecord: where the run leaves an actuator is intended before it is written, and it is

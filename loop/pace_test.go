@@ -112,6 +112,9 @@ func TestShotsOfASimulation(t *testing.T) {
 		if took := spanOf(t, tr.deps.Journal.Path(), 10); took != want {
 			t.Errorf("every %v: ten shots took %v, want %v", every, took, want)
 		}
+		if asked := len(tr.rig.calls("measure")); asked != 10 {
+			t.Errorf("every %v: asked %d times for ten shots", every, asked)
+		}
 	}
 }
 

@@ -277,6 +277,43 @@ func TestRestStates(t *testing.T) {
 	}
 }
 
+// TestStopGoesWhereOnStopSays: a person's stop brings an actuator where OnStop says, any other way of
+// being taken away does not; without a word of its own a stop is like a fault.
+func TestStopGoesWhereOnStopSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		onFault, onStop Rest
+		commands        []Command
+		trip            bool
+		safe            bool
+	}{
+		"stop":               {RestHold, RestSafe, []Command{CommandStop}, false, true},
+		"stop during an end": {RestHold, RestSafe, []Command{CommandEnd, CommandStop}, false, true},
+		"stop, to be held":   {RestSafe, RestHold, []Command{CommandStop}, false, false},
+		"stop, no word":      {RestSafe, RestNone, []Command{CommandStop}, false, true},
+		"hurried end":        {RestSafe, RestSafe, []Command{CommandEnd, CommandHurry}, false, false},
+		"trip":               {RestHold, RestSafe, []Command{CommandNone}, true, false},
+		"fallback":           {RestHold, RestSafe, []Command{CommandFail}, false, false},
+	} {
+		l := jumping() // shutdown: RestHold
+		l.Variables[0].OnFault, l.Variables[0].OnStop = c.onFault, c.onStop
+		b := confirmed(t, l)
+		if c.trip {
+			b.in.Faults.Add(RuleInterlock, 0)
+		}
+		written := false
+		for _, command := range append(c.commands, CommandNone) {
+			b.step(command)
+			written = written || b.out.Write[0] && b.out.Setpoint[0] == 0
+		}
+		if written != c.safe {
+			t.Errorf("%s: mode %v, safe value written %v, want %v", name, b.s.Mode, written, c.safe)
+		}
+		if c.commands[len(c.commands)-1] == CommandStop != b.s.MakesSafe() {
+			t.Errorf("%s: MakesSafe() = %v", name, b.s.MakesSafe())
+		}
+	}
+}
+
 // TestMovedWhileNobodyDroveIt: an actuator that a hand has moved in IDLE, after this
 // process had written to it, or while a step left it alone, is taken over where it stands
 // and not where it was told to be.

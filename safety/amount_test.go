@@ -357,6 +357,8 @@ func TestBadDoseLimits(t *testing.T) {
 		"infinite":   func(l *Limits) { l.Variables[0].High = math.Inf(1) },
 		"resolution": func(l *Limits) { l.Variables[0].Resolution = 6 },
 		"safe":       func(l *Limits) { l.Variables[0].OnFault = RestSafe },
+		"safe: end":  func(l *Limits) { l.Variables[0].Shutdown = RestSafe },
+		"safe: stop": func(l *Limits) { l.Variables[0].OnStop = RestSafe },
 		"lease":      func(l *Limits) { l.Variables[0].Lease = time.Hour },
 		"no budget":  func(l *Limits) { l.Doses = nil },
 		"two":        func(l *Limits) { l.Doses = append(l.Doses, l.Doses[0]) },

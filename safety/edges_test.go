@@ -684,6 +684,12 @@ func TestLostWriteIsNoStand(t *testing.T) {
 		"at once":      func(*bench) {},
 		"after a hold": func(b *bench) { b.step(CommandPause); b.step(CommandResume) },
 		"after a rest": func(b *bench) { b.p.Drive[0] = false; b.step(CommandNone) },
+		"after a moment without any acknowledgement": func(b *bench) {
+			before := b.in.Variable[0].Written
+			b.in.Variable[0].Written = Sample{before.Value, b.now, false}
+			b.step(CommandNone)
+			b.in.Variable[0].Written = before
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := jumping()
@@ -729,21 +735,105 @@ func TestLostSafeValueIsSentAgain(t *testing.T) {
 }
 
 // TestTakenBackBeforeItLeft: a setpoint that was given out and has not left, neither answered
-// nor lost, is no place to go on from: a fallback begins where the device stands.
+// nor lost, is no place to go on from: a fallback begins where the device stands. That nothing is
+// acknowledged for a moment answers nothing.
 func TestTakenBackBeforeItLeft(t *testing.T) {
-	l := jumping()
-	l.Variables[0].OnFault, l.Variables[0].Safe = RestSafe, 0
-	b := confirmed(t, l)
-	b.l.Variables[0].SlewUp, b.l.Variables[0].SlewDown = 1/l.Tick.Seconds(), 1/l.Tick.Seconds()
-	b.drive(9)
-	if b.step(CommandNone); !b.out.Write[0] || b.out.Setpoint[0] != 6 {
-		t.Fatalf("driven to %v", b.out.Setpoint[0])
+	for _, acknowledged := range []bool{true, false} {
+		l := jumping()
+		l.Variables[0].OnFault, l.Variables[0].Safe = RestSafe, 0
+		b := confirmed(t, l)
+		b.l.Variables[0].SlewUp, b.l.Variables[0].SlewDown = 1/l.Tick.Seconds(), 1/l.Tick.Seconds()
+		b.drive(9)
+		if b.step(CommandNone); !b.out.Write[0] || b.out.Setpoint[0] != 6 {
+			t.Fatalf("driven to %v", b.out.Setpoint[0])
+		}
+		in := &b.in.Variable[0]
+		before := in.Written
+		in.CanWrite = false
+		if !acknowledged {
+			in.Written = Sample{before.Value, b.now + l.Tick, false}
+		}
+		b.step(CommandFail)
+		in.CanWrite, in.Written = true, before
+		if b.step(CommandNone); b.s.Mode != Fallback || !b.out.Write[0] || b.out.Setpoint[0] != 4 {
+			t.Errorf("%v: %v written (%v), want 4: one step from the 5 where it stands", b.s.Mode, b.out.Setpoint[0], b.out.Write[0])
+		}
 	}
+}
+
+// TestTakenBackStandsWhereItStood: once a setpoint was taken back before it left, the device stands at
+// what it had acknowledged, and is told nothing to stay there.
+func TestTakenBackStandsWhereItStood(t *testing.T) {
+	b := confirmed(t, jumping())
+	b.drive(6)
+	b.step(CommandNone)
+	b.drive(5)
+	if b.step(CommandNone); b.out.Write[0] || !b.out.Arrived[0] {
+		t.Errorf("written %v, arrived %v", b.out.Write[0], b.out.Arrived[0])
+	}
+}
+
+// TestTakenBackToWhereAHandLeftIt: an actuator was taken over where a hand had moved it, which its
+// device knows nothing of, and the first setpoint from there was taken back. A hold with a lease says
+// the hand's place, not what the device acknowledged before.
+func TestTakenBackToWhereAHandLeftIt(t *testing.T) {
+	l := jumping()
+	l.Variables[0].Lease = 6 * time.Second
+	b := confirmed(t, l)
+	b.p.Drive[0] = false
+	b.step(CommandNone)
+	b.now += 2 * time.Second
+	b.s.Last = b.now
+	b.read(7)
+	b.drive(8)
+	if b.step(CommandNone); !b.out.Write[0] || b.out.Setpoint[0] != 8 {
+		t.Fatalf("driven to %v (%v)", b.out.Setpoint[0], b.out.Write[0])
+	}
+	b.step(CommandPause)
+	for range 30 {
+		if b.out.Write[0] {
+			break
+		}
+		b.read(7)
+		b.step(CommandNone)
+	}
+	if !b.out.Write[0] || b.out.Setpoint[0] != 7 {
+		t.Errorf("held at %v (%v), want 7", b.out.Setpoint[0], b.out.Write[0])
+	}
+}
+
+// TestTakenBackAfterAHand: a setpoint has not left; before that is known nobody drives the actuator, a
+// hand moves it, and it is taken over there. That its device must be told is not forgotten.
+func TestTakenBackAfterAHand(t *testing.T) {
+	b := confirmed(t, jumping())
+	b.drive(6)
+	b.step(CommandNone)
 	b.in.Variable[0].CanWrite = false
-	b.step(CommandFail)
+	b.p.Drive[0] = false
+	b.step(CommandNone)
+	b.now += 2 * time.Second
+	b.read(7)
+	b.drive(5)
+	if b.step(CommandNone); b.out.Write[0] {
+		t.Fatal("written while nothing can be")
+	}
 	b.in.Variable[0].CanWrite = true
-	if b.step(CommandNone); b.s.Mode != Fallback || !b.out.Write[0] || b.out.Setpoint[0] != 4 {
-		t.Errorf("%v: %v written (%v), want 4: one step from the 5 where it stands", b.s.Mode, b.out.Setpoint[0], b.out.Write[0])
+	if b.step(CommandNone); !b.out.Write[0] || b.out.Setpoint[0] != 5 {
+		t.Errorf("written %v (%v), want 5: it acknowledged 5, and stands at 7", b.out.Setpoint[0], b.out.Write[0])
+	}
+}
+
+// TestWayWithoutAcknowledgement: a device that never says what it has is driven on; what was given out
+// is not taken for taken back.
+func TestWayWithoutAcknowledgement(t *testing.T) {
+	b := newBench(t, oneVariable())
+	b.in.Variable[0].Written.Known = false
+	b.l.Variables[0].SlewUp = 1 / b.l.Tick.Seconds()
+	b.drive(9)
+	for want := 1.0; want <= 3; want++ {
+		if b.step(CommandNone); !b.out.Write[0] || math.Abs(b.out.Setpoint[0]-want) > 1e-9 {
+			t.Fatalf("written %v (%v), want %v", b.out.Setpoint[0], b.out.Write[0], want)
+		}
 	}
 }
 

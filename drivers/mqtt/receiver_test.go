@@ -136,6 +136,19 @@ func TestCompose(t *testing.T) {
 	}
 }
 
+// TestState: what stands where a message says whether a device is off.
+func TestState(t *testing.T) {
+	for _, c := range []struct {
+		offIs   string
+		off, on any
+	}{{"false", false, true}, {"true", true, false}, {"OFF", "OFF", "ON"}} {
+		ch := channel{offIs: c.offIs}
+		if off, on := ch.state(0), ch.state(2); off != c.off || on != c.on {
+			t.Errorf("off is %q: %v and %v, want %v and %v", c.offIs, off, on, c.off, c.on)
+		}
+	}
+}
+
 // FuzzSetpoint checks that what passes is finite, whole where it must be, and
 // survives being sent again.
 func FuzzSetpoint(f *testing.F) {

@@ -228,3 +228,19 @@ func TestBlindlySaidIsNotUnsent(t *testing.T) {
 		})
 	}
 }
+
+// TestSaidOnceIsNotUnsent: the first of several safe values was said, and not answered. That the line
+// fails before it is said again does not make the write unsent.
+func TestSaidOnceIsNotUnsent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, channels := abOptions()
+		dev, b, _ := onBench(t, o, channels)
+		said := ""
+		b.last().Hear = func(data []byte) []byte { said += string(data); return nil }
+		b.set(nil) // it is opened no more
+		_, err := dev.Write(t.Context(), drivers.Setpoints{Values: map[string]float64{"a": 0, "b": 0}, Safe: true})
+		if !strings.Contains(said, "A 0.000") || err == nil || errors.Is(err, drivers.ErrNotSent) {
+			t.Errorf("said %q, and Write says %v", said, err)
+		}
+	})
+}

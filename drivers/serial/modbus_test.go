@@ -17,6 +17,7 @@ import (
 	"github.com/labtuner/tuner/drivers/driverstest"
 	"github.com/labtuner/tuner/drivers/serial/modbus"
 	"github.com/labtuner/tuner/drivers/serial/port/porttest"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // ovenOptions describe the counter of fake_test.go as registers.
@@ -69,6 +70,27 @@ func TestModbusDevice(t *testing.T) {
 		}
 		if err := set(dev, "a", 100.04); !errors.Is(err, drivers.ErrRefused) {
 			t.Errorf("above max: %v", err)
+		}
+	})
+}
+
+// TestModbusReadsBackNoNumber: what an instrument has in place of a number, read back after a write
+// of 0, is not taken for 0.
+func TestModbusReadsBackNoNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, channels := ovenOptions()
+		channels[1].Write.Verify = &text.Verify{}
+		dev, b, c := onBench(t, o, channels)
+		f := b.last()
+		hear := f.Hear
+		f.Hear = func(data []byte) []byte {
+			if data[1] == 3 {
+				c.values["b"] = 9.9e37
+			}
+			return hear(data)
+		}
+		if err := set(dev, "b", 0); err == nil || !strings.Contains(err.Error(), "stands for an overload or for no number") {
+			t.Errorf("set to 0 and read back as 9.9e37: %v", err)
 		}
 	})
 }

@@ -241,6 +241,43 @@ func TestSilentConnectionIsReplaced(t *testing.T) {
 	}
 }
 
+// TestWrongAnswerKeepsTheConnection: an answer that is none is asked for again over the connection on
+// which it came, after a greeting.
+func TestWrongAnswerKeepsTheConnection(t *testing.T) {
+	o, channels := abOptions()
+	o.ReplyTimeout, o.ReadTimeout, o.Retries = time.Minute, 5*time.Millisecond, 3
+	c := newCounter()
+	served := o // of its own: o gets the address while it is served
+	served.Port = "tcp://127.0.0.1:1"
+	k := talk(t, func(conn net.Conn, _ int) {
+		wrong := false
+		hears(conn, speak(t, served, channels, c), func(heard string, said []byte) bool {
+			if strings.Contains(heard, "A?") && !wrong {
+				wrong, said = true, []byte("ready\n")
+			}
+			_, err := conn.Write(said)
+			return err == nil
+		})
+	})
+	o.Port = "tcp://" + k.address
+	dev, err := New(o, channels, env(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	if _, err := dev.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a := value(t, dev, "a"); a != 1 {
+		t.Errorf("a is %v", a)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.conns) != 1 {
+		t.Errorf("%d connections were made", len(k.conns))
+	}
+}
+
 // TestSafeValueOverADoubtfulConnection: a safe value leaves at once over a connection on which an
 // answer has not come, and is confirmed over the next.
 func TestSafeValueOverADoubtfulConnection(t *testing.T) {

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"errors"
+	"math"
 	"path/filepath"
 	"testing"
 	"time"
@@ -139,6 +141,48 @@ func TestOutageIsNobodys(t *testing.T) {
 		}
 		if got := g.Outage(); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// knob is a guard of one variable from 0 to 10.
+func knob(t *testing.T) *Guard {
+	t.Helper()
+	v := plan.Variable{Name: "knob", Actuated: true, High: 10, Limits: safety.VariableLimits{High: 10, SlewUp: 1, SlewDown: 1}}
+	o := &plan.Options{Mode: plan.Live, Tick: time.Second, Variables: []plan.Variable{v}}
+	g, err := New(Options{Plan: o, Start: noon, Clock: &hands{noon}, Commands: (*control.Panel)(nil), Readings: still{5}}, worker.NewVirtual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestMakesSafeAfterAStop: a stop makes safe, what was there before it does not.
+func TestMakesSafeAfterAStop(t *testing.T) {
+	g := knob(t)
+	for _, c := range []safety.Command{safety.CommandNone, safety.CommandStop} {
+		g.Tick(c, Told{Now: noon})
+		if want := c == safety.CommandStop; g.MakesSafe() != want {
+			t.Errorf("after %v: %v", c, g.MakesSafe())
+		}
+	}
+}
+
+// TestNarrowAroundWhereItStands: hard limits go no further than where an actuator stands and is wanted.
+func TestNarrowAroundWhereItStands(t *testing.T) {
+	for _, c := range []struct {
+		stand Stand
+		want  error
+	}{
+		{Stand{Written: 6}, nil},
+		{Stand{Written: 6.5}, plan.ErrNotNarrower},
+		{Stand{Written: 2, Wanted: 6, Driven: true}, nil},
+		{Stand{Written: 2, Wanted: 1, Driven: true}, plan.ErrNotNarrower},
+		{Stand{Written: 2, Wanted: 1}, nil},
+		{Stand{Written: math.NaN()}, nil},
+	} {
+		if err := standsInside(knob(t), 0, &safety.VariableLimits{Low: 2, High: 6}, c.stand); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c.stand, err, c.want)
 		}
 	}
 }

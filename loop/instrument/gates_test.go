@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
@@ -308,9 +310,15 @@ func TestDoseOfADeviceThatFails(t *testing.T) {
 		if cut {
 			tr.GoOn(tr.present(safety.Fallback))
 		}
-		tr.drain(t, safety.Run)
+		events := tr.drain(t, safety.Run)
 		if in := tr.inputs(safety.Run, 1); in.Dose != safety.DoseUnknown {
 			t.Errorf("cut off %v: told %v", cut, in.Dose)
+		}
+		if !slices.ContainsFunc(events, func(e any) bool {
+			d, ok := e.(DoseResolved)
+			return ok && d.Action == 7 && d.State == journal.Unknown && d.Message == "no answer that makes sense"
+		}) {
+			t.Errorf("cut off %v: for the record %+v", cut, events)
 		}
 		if broken := tr.links[0].dead != nil; broken == cut {
 			t.Errorf("cut off %v: out of order %v", cut, broken)

@@ -11,6 +11,7 @@
 //	go run ./scripts/mutants -list                    their keys
 //	go run ./scripts/mutants -hand                    what no rule makes: each safety rule outside those rooms
 //	go run ./scripts/mutants -attacks                 each defence against attacks, in place of the rules
+//	go run ./scripts/mutants -behaviours              each behaviour that tests once let pass when it was taken out
 //
 // See README.md beside it. Run it at the top of the repository. The tree is not changed.
 package main
@@ -38,6 +39,7 @@ type options struct {
 	results          string
 	again, list      bool
 	hand, attacks    bool
+	behaviours       bool
 	rule             int
 	limit, path, dur time.Duration
 	slow             time.Duration
@@ -60,8 +62,9 @@ func main() {
 	flag.DurationVar(&o.slow, "slow", 0, "tests that take longer are left out; 0: none")
 	flag.BoolVar(&o.hand, "hand", false, "those made by hand")
 	flag.BoolVar(&o.attacks, "attacks", false, "the defences against attacks")
+	flag.BoolVar(&o.behaviours, "behaviours", false, "the behaviours that tests once let pass when they were taken out")
 	flag.IntVar(&o.rule, "rule", 0, "of -hand, only the rule with this number; 0: all")
-	flag.DurationVar(&o.limit, "timeout", 2*time.Minute, "of -hand and -attacks, the longest test")
+	flag.DurationVar(&o.limit, "timeout", 2*time.Minute, "of -hand, -attacks and -behaviours, the longest test")
 	flag.Parse()
 	good, err := o.run()
 	if err != nil {
@@ -76,6 +79,8 @@ func (o *options) run() (good bool, err error) {
 	switch {
 	case o.attacks:
 		return tryList(attacks, o), nil
+	case o.behaviours:
+		return tryList(behaviours, o), nil
 	case o.hand:
 		return tryList(mutants, o), nil
 	}

@@ -113,7 +113,7 @@ func TestListedFilesAreThere(t *testing.T) {
 	if err := new(catalogue).room(moved, nil); err == nil || !strings.Contains(err.Error(), "safety has no file moved.go") {
 		t.Errorf("a listed file that is not there: error %v", err)
 	}
-	for _, m := range slices.Concat(mutants, attacks) {
+	for _, m := range slices.Concat(mutants, attacks, behaviours) {
 		text, err := os.ReadFile(m.file)
 		if err != nil {
 			t.Errorf("%s: %v", m.name, err)

@@ -34,6 +34,11 @@ func TestLastWordsArrive(t *testing.T) {
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- client.Close() }()
+	select {
+	case <-closed:
+		t.Fatal("closed before the broker has ended its half: what it has not read may be thrown away")
+	case <-time.After(100 * time.Millisecond): // it waits for the broker
+	}
 	if err := broker.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/serial/protocol"
@@ -195,5 +196,27 @@ func TestWriteAnswerRepeatsTheRequest(t *testing.T) {
 	}
 	if _, err := opened(request, request); err != nil {
 		t.Errorf("its own copy: %v", err)
+	}
+}
+
+// TestSizes: how many registers a value takes, where one that is written is read back, and how long a
+// serial line is silent between two frames.
+func TestSizes(t *testing.T) {
+	for kind, want := range map[string]int{"bool": 1, "uint16": 1, "int16": 1, "uint32": 2, "int32": 2, "float32": 2, "uint64": 4, "int64": 4, "float64": 4} {
+		if got := (&Register{Type: kind}).size(); got != want {
+			t.Errorf("%s takes %d registers, want %d", kind, got, want)
+		}
+	}
+	tolerance := 0.0
+	for function, want := range map[int]int{writeSingle: readHolding, writeCoil: readCoils} {
+		if back := (Places{Write: &Register{Function: function}, Verify: &tolerance}).back(); back == nil || back.Function != want {
+			t.Errorf("written with function %d, read back by %+v", function, back)
+		}
+	}
+	if back := (Places{Read: &Register{}, Verify: &tolerance}).back(); back != nil {
+		t.Errorf("nothing is written, and %+v is read back", back)
+	}
+	if got := (rtu{silence: time.Second}).gap(); got != time.Second {
+		t.Errorf("a silence of %v", got)
 	}
 }
