@@ -197,8 +197,8 @@ def stays_safe(rec):
                 settled = max(settled, busy(rec, rec.plan.driver["act"], told, told + 3) + bound)
             if session.end and session.end < told + 0.05:
                 continue
-            tripped = next((e["t"] for e in session.events if e["k"] == "err" and e["t"] >= told - 0.1 and ("tripped" in e["line"] or "stop" in e["line"])), None)
-            if tripped is None:
+            tripped = next((e["t"] for e in session.events if e["k"] == "err" and e["t"] >= told - 0.1 and ("tripped" in e["line"] or "stop" in e["line"]) and "fallen back" not in e["line"]), None)
+            if tripped is None:     # or it had fallen back, and ended: its devices are closed, and nothing is latched
                 continue
             latched = told
             reset = next((e["t"] for e in session.events if e["k"] == "order" and e["command"] == "reset" and e["t"] > told), session.end or 1e18)
