@@ -66,4 +66,7 @@ func TestBootValueThatIsNotDelivered(t *testing.T) {
 	if first := tr.outcomes[0]; first.Valid || !strings.Contains(first.Problem, "b: ") || !strings.Contains(first.Problem, "the door is open") {
 		t.Errorf("the first step: %+v", first)
 	}
+	if second := tr.outcomes[1]; !second.Valid || second.X[1] != 4 {
+		t.Errorf("the second step: %+v", second)
+	}
 }

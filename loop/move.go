@@ -26,6 +26,8 @@ func (l *stepper) move() {
 			changed = l.instrument.Aim(i, dest, s.Bad(i))
 		} else if v.OnRelease == plan.Release {
 			changed = l.instrument.LetGo(i)
+		} else {
+			l.instrument.AskAgain(i) // its value of the start, where the device refused it
 		}
 		if changed {
 			s.settle = max(s.settle, v.Settle)
