@@ -1,8 +1,8 @@
 package hosttest
 
 import (
-	"bytes"
 	"io"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
@@ -16,7 +16,7 @@ func Env(args ...string) (e *host.Env, out, errOut *Buffer, signals chan os.Sign
 	return &host.Env{Stdin: strings.NewReader(""), Stdout: out, Stderr: errOut, Args: args,
 		Now:        func() time.Time { return time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC) },
 		Lookup:     Lookup,
-		Random:     bytes.NewReader(make([]byte, 64)),
+		Random:     rand.NewChaCha8([32]byte{}),
 		IsTerminal: func(io.Writer) bool { return false },
 		Slowness:   12,
 		Signals:    signals}, out, errOut, signals
