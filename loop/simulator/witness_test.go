@@ -228,10 +228,14 @@ func (v *witness) oldest(now time.Time) time.Duration {
 	return limit
 }
 
-// senderOf is the process that has sent a value lately, -1 where none has.
+// senderOf is the process that has sent a value lately, -1 where none has. How old the first one of a process is, the
+// instrument cannot know: clocks differ, and it has taken no other of that session to compare it with.
 func (v *witness) senderOf(knob string, x float64, now time.Time) int {
-	for i := len(v.writes) - 1; i >= 0 && now.Sub(v.writes[i].at) <= v.oldest(now); i-- {
+	for i := len(v.writes) - 1; i >= 0; i-- {
 		r := &v.writes[i]
+		if first := r.process > v.knobs[knob].process; !first && now.Sub(r.at) > v.oldest(now) {
+			break
+		}
 		if y, ok := r.values[knob]; ok && y == x {
 			if r.ended && r.err != nil && strings.Contains(r.err.Error(), "nothing was sent") {
 				continue
