@@ -272,4 +272,9 @@ func (b *Tab) Print(t *testing.T, scheme string) {
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: features}); err != nil {
 		t.Fatal(err)
 	}
+	// The page hears of it with its next frame, and may have something to draw then.
+	Ask[bool](t, b, `new Promise((done) => {
+		const drawn = () => document.querySelector("[aria-busy]") ? requestAnimationFrame(drawn) : done(true);
+		requestAnimationFrame(() => requestAnimationFrame(drawn));
+	})`)
 }
