@@ -32,10 +32,11 @@ const (
 	fitEvery, fitLag = 8, 32 // observations for one more step
 )
 
-// fitsMember reports whether one of the priors that compete is fitted.
+// fitsMember reports whether one of the priors that compete is fitted. None is where single shots teach the noise by
+// their errors: a fit that smooths too much takes the objective's shape for noise, and is then confirmed by it.
 func (m *Rules) fitsMember() bool {
 	return m.competing() && len(m.Spec.Priors) == 0 && m.Spec.Lengthscales != LengthscalesShared && m.Spec.PriorRule != PriorsElimination &&
-		!m.drifts() && m.Dims > 1 && slices.Contains([]string{kernelSE, kernelMatern52, kernelMatern32, kernelRQ}, m.Spec.Kernel)
+		!m.drifts() && !m.Singles && m.Dims > 1 && slices.Contains([]string{kernelSE, kernelMatern52, kernelMatern32, kernelRQ}, m.Spec.Kernel)
 }
 
 // enoughToFit is how many observations the first fit of a member needs.
