@@ -277,6 +277,35 @@ func TestResumeAfterThePolicyFailed(t *testing.T) {
 	}
 }
 
+// TestEndAfterThePolicyFailed: a run whose policy has failed for good ends when it is told to, and says that there is no
+// recommendation.
+func TestEndAfterThePolicyFailed(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Stop.Steps = 3
+	tr.deps.Panel = control.NewPanel("test")
+	tr.deps.Panel.MakeReachable()
+	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+		if len(tr.policy.seen) < 1 {
+			return policy.Proposal{X: []float64{4}}, nil
+		}
+		panic("index out of range")
+	}
+	tr.deps.Rebuild = func(context.Context) (policy.Policy, error) { return tr.policy, nil }
+	rested := 0
+	tr.rig.aux = func() float64 {
+		if tr.said("fallen back") {
+			if rested++; rested == 100 {
+				tr.order(control.CommandEnd)
+			}
+		}
+		return 300
+	}
+	res, err := tr.run(t, context.Background())
+	if err == nil || !strings.Contains(err.Error(), "fallen back: policy") || res.HasFound || tr.events[len(tr.events)-1].Message != "the policy has failed: there is no recommendation" {
+		t.Errorf("result %+v, error %v, events %+v", res, err, tr.events)
+	}
+}
+
 // TestRecommendingPanicsToo: a policy that panics when it is asked for its recommendation
 // at the end does not take the loop with it.
 func TestRecommendingPanicsToo(t *testing.T) {
