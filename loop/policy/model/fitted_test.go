@@ -43,3 +43,27 @@ func TestAFitThatCannotBeTaken(t *testing.T) {
 		t.Errorf("%v (%v), probability %g; before %v (%v), %g", again, spread, m.OwnLengthscales(), mean, sd, before)
 	}
 }
+
+// Where single shots teach the noise, and where nothing could be told apart, no member is fitted.
+func TestWhereNoMemberIsFitted(t *testing.T) {
+	rules := func(change func(*Rules)) *Rules {
+		r := &Rules{Dims: 2, Spec: Spec{Kernel: "matern52", Hyperparameters: HyperPriors, Capacity: 32}}
+		change(r)
+		return r
+	}
+	if !rules(func(*Rules) {}).fitsMember() {
+		t.Error("no member is fitted by default")
+	}
+	for name, change := range map[string]func(*Rules){
+		"single shots teach the noise": func(r *Rules) { r.Learnt, r.Singles = true, true },
+		"shared":                       func(r *Rules) { r.Spec.Lengthscales = LengthscalesShared },
+		"one variable":                 func(r *Rules) { r.Dims = 1 },
+		"elimination":                  func(r *Rules) { r.Spec.PriorRule = PriorsElimination },
+		"drift":                        func(r *Rules) { r.Timescales = []float64{50} },
+		"linear":                       func(r *Rules) { r.Spec.Kernel = kernelLinear },
+	} {
+		if r := rules(change); r.fitsMember() || len(r.fittedMember()) > 0 {
+			t.Errorf("%s: a member is fitted", name)
+		}
+	}
+}

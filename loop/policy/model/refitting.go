@@ -32,6 +32,7 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 // LaunchFit prepares a fit before a step if one is to be, and takes it where it comes
 // into force at once.
 func (m *Model) LaunchFit(ctx context.Context, step int) (*Fit, error) {
+	m.pace()
 	if !m.mayFit() || !m.Refits.due(step) {
 		return nil, nil
 	}
@@ -44,15 +45,20 @@ func (m *Model) LaunchFit(ctx context.Context, step int) (*Fit, error) {
 	return m.AwaitFit(ctx, step)
 }
 
-// mayFit reports whether something is fitted, and from enough data. Where it is one of the priors that compete,
-// fits become rarer with their number, so that each decision has a bounded share of them.
+// pace has the fits of one of the priors that compete become rarer as observations become many, so that each
+// decision has a bounded share of them.
+func (m *Model) pace() {
+	if n := len(m.Data.Rows); m.fitsMember() {
+		m.Refits.Every, m.Refits.Lag = max(m.Spec.RefitEvery, n/fitEvery), max(m.Spec.RefitLag, n/fitLag)
+	}
+}
+
+// mayFit reports whether something is fitted, and from enough data.
 func (m *Model) mayFit() bool {
 	if !m.fitsMember() {
 		return m.fits()
 	}
-	n := len(m.Data.Rows)
-	m.Refits.Every, m.Refits.Lag = max(m.Spec.RefitEvery, n/fitEvery), max(m.Spec.RefitLag, n/fitLag)
-	return n >= m.enoughToFit()
+	return len(m.Data.Rows) >= m.enoughToFit()
 }
 
 // adoptMember puts a fit of one of the priors that compete in force.
