@@ -50,12 +50,13 @@ const (
 	becauseExplore  = "explore: expected worse than the best of then, but uncertain"
 	becauseExploit  = "exploit: expected among the best of then"
 	becauseExpected = "by the model's prediction; the best of then is not on record"
+	becauseCompared = "comparison: measured in turn with the other setting"
 )
 
 // Because says why the setting was decided, by what was known when it was.
 func Because(d *journal.Decision) string {
 	words := chosen(d)
-	if own := ForeseenOf(d).OwnLengthscales; own > 0.5 {
+	if own := ForeseenOf(d).OwnLengthscales; own > 0.5 && d.Compared.Comparison == 0 {
 		words += fmt.Sprintf("; of the models that compete, the one with a lengthscale for each variable leads (%.0f %%)", 100*float64(own))
 	}
 	if rules := ChangedBy(d.Reasons); rules != "" {
@@ -80,6 +81,8 @@ func chosen(d *journal.Decision) string {
 	by, person := d.Person()
 	f := ForeseenOf(d)
 	switch {
+	case d.Compared.Comparison > 0:
+		return becauseCompared
 	case person && by.Reason != "":
 		return "asked for by " + by.Who + ": " + by.Reason
 	case person:

@@ -30,6 +30,7 @@ func TestBecause(t *testing.T) {
 		{"dim and quiet", journal.Decision{Why: `{"mean":4,"sd":0.5,"noise_variance":0.1,"risk":0.2,"best":5,"best_noise_variance":1}`}, becauseExploit},
 		{"a person", journal.Decision{Why: `{"origin":"person","command":3,"who":"anna","reason":"looks good"}`}, "asked for by anna: looks good"},
 		{"a person without words", journal.Decision{Why: `{"origin":"person","command":3,"who":"anna"}`}, "asked for by anna"},
+		{"a comparison", journal.Decision{Why: `{"mean":3,"sd":0.5,"best":1.4,"own_lengthscales":0.98}`, Compared: journal.Compared{Comparison: 1, Pair: 2, Side: journal.Starting}}, becauseCompared},
 		{"clamped", journal.Decision{Initial: true, Why: "{}", Reasons: clamped}, becauseInitial + "; changed by the safety layer: x hard-bounds, y slew"},
 	} {
 		if got := Because(&c.d); got != c.want {
