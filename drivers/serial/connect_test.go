@@ -133,14 +133,7 @@ func TestHalfCommand(t *testing.T) {
 			b := &bench{}
 			b.set(func() *porttest.Fake { return porttest.NewFake(t, hear) })
 			o.Open = b.open
-			dev, err := New(o, channels, env(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dev.Close()
-			if _, err := dev.Open(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			dev := openDevice(t, o, channels)
 			if err := set(dev, "b", 3); err != nil {
 				t.Fatal(err)
 			}
@@ -172,14 +165,7 @@ func TestBootNoise(t *testing.T) {
 			return f
 		})
 		o.Open = b.open
-		dev, err := New(o, channels, env(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
-		if _, err := dev.Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dev := openDevice(t, o, channels)
 		if got := value(t, dev, "a"); got != 1 {
 			t.Errorf("a is %v", got)
 		}

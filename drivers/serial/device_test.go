@@ -41,14 +41,7 @@ func TestAnswersThatAreNoValueAreShown(t *testing.T) {
 	serve(t, Plant{Options: o, Channels: channels, Device: stagePlant(t), Env: env(t)})
 	channels = slices.Clone(channels)                                         // the plant has its own
 	channels[2].Read = &Read{ReadKeys: text.ReadKeys{Out: "I?", In: "%f mJ"}} // it answers with a current
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	if _, err := dev.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dev := openDevice(t, o, channels)
 	r, err := dev.Read(t.Context(), []string{"mx", "energy"})
 	if err != nil {
 		t.Fatal(err)

@@ -106,14 +106,7 @@ func TestBlindSafeValueSaysItsLease(t *testing.T) {
 			})
 		})
 		o.Open = b.open
-		dev, err := New(o, channels, env(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer dev.Close()
-		if _, err := dev.Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		dev := openDevice(t, o, channels)
 		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		if _, err := dev.Read(short, []string{"a"}); err == nil || dev.link == nil || dev.doubt == nil {

@@ -108,3 +108,17 @@ func serve(t *testing.T, p Plant) {
 	}
 	t.Fatal("the plant has made no port")
 }
+
+// openDevice makes and opens a device that is closed at the test's end.
+func openDevice(t *testing.T, o Options, channels []ChannelOptions) *Device {
+	t.Helper()
+	dev, err := New(o, channels, env(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	if _, err := dev.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}

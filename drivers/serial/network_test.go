@@ -114,14 +114,7 @@ func TestCoil(t *testing.T) {
 	c := newCounter()
 	c.values["b"] = 0
 	serveNetwork(t, Plant{Options: o, Channels: channels, Device: c, Env: env(t)})
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	if _, err := dev.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dev := openDevice(t, o, channels)
 	if a, b := value(t, dev, "a"), value(t, dev, "b"); a != 1 || b != 0 {
 		t.Errorf("the coils are %v and %v", a, b)
 	}
@@ -221,14 +214,7 @@ func TestSilentConnectionIsReplaced(t *testing.T) {
 		})
 	})
 	o.Port = "tcp://" + k.address
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	if _, err := dev.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dev := openDevice(t, o, channels)
 	for began := time.Now(); time.Since(began) < 500*time.Millisecond; {
 		if a, b := value(t, dev, "a"), value(t, dev, "b"); a != 1 || b != 2 {
 			t.Fatalf("a is %v, b is %v", a, b)
@@ -260,14 +246,7 @@ func TestWrongAnswerKeepsTheConnection(t *testing.T) {
 		})
 	})
 	o.Port = "tcp://" + k.address
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	if _, err := dev.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dev := openDevice(t, o, channels)
 	if a := value(t, dev, "a"); a != 1 {
 		t.Errorf("a is %v", a)
 	}
@@ -303,18 +282,12 @@ func TestSafeValueOverADoubtfulConnection(t *testing.T) {
 		})
 	})
 	o.Port = "tcp://" + k.address
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	if _, err := dev.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dev := openDevice(t, o, channels)
 	if _, err := dev.Read(t.Context(), []string{"a"}); err == nil {
 		t.Fatal("a silent instrument was read")
 	}
 	safe := drivers.Setpoints{Values: map[string]float64{"a": 0}, Safe: true}
+	var err error
 	for began := time.Now(); ; {
 		if _, err = dev.Write(t.Context(), safe); err == nil || time.Since(began) > time.Minute {
 			break // a busy machine may be late at the new connection
@@ -354,14 +327,7 @@ func TestIdleEndCostsNothing(t *testing.T) {
 		})
 	})
 	o.Port = "tcp://" + k.address
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	if _, err := dev.Open(t.Context()); err != nil { // expect is answered, and the connection ended
-		t.Fatal(err)
-	}
+	dev := openDevice(t, o, channels) // expect is answered, and the connection ended
 	<-ended
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(time.Millisecond) {
 		if _, err := dev.link.Port.Waiting(); err != nil {
@@ -520,14 +486,7 @@ func TestRFC2217WithPyserial(t *testing.T) {
 	}
 	o.ReadTimeout = time.Second   // it passes an answer on byte by byte
 	o.Baud, o.StopBits = 57600, 2 // a pseudo-terminal takes no parity
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	if _, err := dev.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dev := openDevice(t, o, channels)
 	if err := set(dev, "a", -12.5); err != nil {
 		t.Error(err)
 	}

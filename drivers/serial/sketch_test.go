@@ -91,14 +91,7 @@ func trySketch(t *testing.T, o Options, channels []ChannelOptions) {
 		}
 	}()
 	o.Port, o.OpenDelay = p.Path, 0
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dev.Close()
-	if _, err := dev.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dev := openDevice(t, o, channels)
 	if got := value(t, dev, "d3"); got != 0 {
 		t.Errorf("half a command set d3 to %v", got)
 	}
