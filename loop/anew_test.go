@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -96,5 +97,38 @@ func TestSettlesAnewAfterAHand(t *testing.T) {
 		if !o.Valid || o.Mean < 25 { // the shots before the hand was noticed are at up to 3.3 V
 			t.Errorf("a shot before it had settled: %+v", o)
 		}
+	}
+}
+
+// TestSettlesAfterARefusal: a device refuses all of a step and takes the same setting in the
+// next. That step moves what the one before could not, so it waits for the settle time though
+// it wants nothing new: what the meter shows before does not count.
+func TestSettlesAfterARefusal(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(3, 5, 5)
+	tr.opt.Variables[0].Settle = 500 * time.Millisecond
+	knob, refused := tr.rig.knobs["a"], 0
+	tr.rig.fault = func(op string) error {
+		if op == "write" && len(tr.policy.seen) == 1 {
+			refused++
+			return fmt.Errorf("%w: the door is open", drivers.ErrRefused)
+		}
+		return nil
+	}
+	tr.rig.meter = func(at map[string]float64) float64 {
+		if tr.clock.Now().Sub(knob.since) < tr.opt.Variables[0].Settle {
+			return -50 // not settled
+		}
+		return 10 * at["a"]
+	}
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	seen := tr.policy.seen
+	if refused == 0 || len(seen) != 3 || seen[1].Valid {
+		t.Fatalf("refused %d times; %+v", refused, seen)
+	}
+	if !seen[2].Valid || math.Abs(seen[2].Mean-50) > 1e-6 {
+		t.Errorf("the step after the refusal: %+v", seen[2])
 	}
 }

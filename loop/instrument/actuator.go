@@ -70,7 +70,7 @@ type actuators struct {
 	readings
 	all []actuator
 	// cameBack has each driven variable whose device has come back since the
-	// last Rule, moved one for each that may have moved by itself since Unsettled.
+	// last Rule, moved each that may have moved since Unsettled: by itself, or by a setpoint.
 	cameBack, moved safety.Set
 }
 
@@ -220,8 +220,9 @@ func (x *actuators) Unsettle() {
 	}
 }
 
-// Unsettled is the longest time to settle among the variables that may have moved by
-// themselves since it was asked last.
+// Unsettled is the longest time to settle among the variables that may have moved since it
+// was asked last: by themselves, or by a setpoint. A step whose wish is that of the step
+// before moves what that step could not, because its device had refused.
 func (x *actuators) Unsettled() (settle time.Duration) {
 	for i := range x.all {
 		if x.moved.Has(i) {

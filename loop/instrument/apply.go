@@ -279,6 +279,7 @@ func (x *Instrument) acknowledge(i int, w *wrote) {
 	}
 	if a.written != value || a.unsure {
 		a.written, a.writtenAt = value, w.asked
+		x.moved.Add(i)
 	}
 	a.released, a.unsure = false, w.asked.Before(a.lostAt) // the layer waits for one that it has asked for since
 }
