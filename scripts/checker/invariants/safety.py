@@ -390,6 +390,7 @@ def must_trip(rec):
         for begin, end, name in rec.faults:
             if not (session.start < begin and (session.end is None or begin < session.end)) or not running(rec, session, begin):
                 continue    # on its way to rest a run repeats its safe value: there is nothing to trip to
+            reacted = [e for e in session.events if e["k"] == "err" and begin < e["t"] and any(word in e["line"] for word in ("tripped", "held", "fall", "stopp"))]
             if name == "dry_pump":
                 doses = [e for e in session.events if e["k"] == "dosed" and begin < e["t"] < end and e["amount"] >= 1.0]
                 due = doses[0]["t"] + 3.0 + 1.0 + rec.lost(begin, end) if doses else None
@@ -401,11 +402,22 @@ def must_trip(rec):
                 moves = [] if moves and all(abs(e["value"] - rest) < 1e-6 for e in moves) else moves
                 # Nor is there for a run that ends meanwhile: it says its rest state, up its slew, until that shows.
                 moves = [e for e in moves if not e["intents"] or e["intents"][0][1] != "shutdown"]
-                due = moves[0]["t"] + 5.5 + rec.lost(begin, end) if moves else None
+                # Each setpoint on the way gives the readback its time anew.
+                arrival = end_of_way([e for e in moves if not (reacted and e["t"] > reacted[0]["t"])])
+                due = arrival["t"] + 5.5 + rec.lost(begin, end) if arrival else None
             else:
                 continue
             if due is None or due > min(end, session.end or 1e18):
                 continue
-            reacted = [e for e in session.events if e["k"] == "err" and begin < e["t"] <= due + 0.5 and ("tripped" in e["line"] or "held" in e["line"] or "fall" in e["line"] or "stopp" in e["line"])]
-            v.hold(bool(reacted), f"{name}: the run went on", begin)
+            v.hold(any(e["t"] <= due + 0.5 for e in reacted), f"{name}: the run went on", begin)
     return v
+
+
+def end_of_way(moves):
+    """The first of the setpoints at the end that are all alike; None: there are none."""
+    first = None
+    for e in reversed(moves):
+        if first is not None and e["value"] != first["value"]:
+            break
+        first = e
+    return first
