@@ -261,8 +261,12 @@ class Script:
         await asyncio.sleep(0.2)
 
     async def terminate(self):
+        """Ended by a signal, every second time while a knob does not follow: not at rest, and not said to be."""
+        stuck = self.random.random() < 0.5
+        if stuck:
+            self.stick(away=True)
         self.run.signal(self.random.choice([signal.SIGTERM, signal.SIGINT]))
-        await asyncio.sleep(8)
+        await self.run.until("exit", timeout=24 if stuck else 8)
 
     async def stop_and_go(self):
         self.run.signal(signal.SIGSTOP)
@@ -909,7 +913,7 @@ FAULTS = [
     ("sensor_silent", _always, 1), ("kill_at_step", _always, 2), ("door_silent", _always, 2), ("drop_at_setpoint", _both(_mqtt, _knobs), 1),
     ("late_answers", lambda p, r: _line(p, r) or _exec(p, r), 1), ("confirm_lost", _confirm, 2), ("door_at_dose", _dose, 3), ("disk_full", _disk, 1),
     ("bad_commands", _commands, 1), ("sensor_out_of_range", _always, 1), ("exposed", lambda p, r: p.exposure, 2), ("child_dies_at_setpoint", _both(_exec, _knobs), 1),
-    ("door_after_drops", _mqtt, 1), ("terminate", _always, 1), ("unplugged", _line, 1), ("door_with_late_delivery", _both(_mqtt, _knobs), 1),
+    ("door_after_drops", _mqtt, 1), ("terminate", _always, 2), ("unplugged", _line, 1), ("door_with_late_delivery", _both(_mqtt, _knobs), 1),
     ("sensor_frozen", _both(_knobs, lambda p, r: p.stuck_readings), 2), ("sensor_spikes", lambda p, r: p.rate, 1), ("power_cut", _both(_disk, _knobs), 2),
     ("old_values", _exec, 3), ("take_over", _mqtt, 1), ("forged", _mqtt, 1), ("reordered", _mqtt, 1), ("moved_by_hand", _knobs, 1), ("extra_lines", _line, 1),
     ("child_hangs", _exec, 1), ("confirm_late", _confirm, 2), ("second_instance", _always, 1), ("kill", _always, 1), ("stop_and_go", _always, 1), ("drop", _mqtt, 1),
