@@ -227,21 +227,28 @@ var shells = map[string][2]string{
 func addExamples(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	for shell, files := range shells {
-		examples["completion "+shell] = []example{
-			{"completion " + shell + " > " + files[0], "for yourself"},
-			{"completion " + shell + " > " + files[1], "for all users"},
-			{"completion " + shell + " --no-descriptions", "without a word on each"},
-		}
-	}
 	var add func(c *cobra.Command, path string)
 	add = func(c *cobra.Command, path string) {
-		c.Example = exampleText(examples[path])
+		c.Example = exampleText(examplesOf(path))
 		for _, sub := range c.Commands() {
 			add(sub, strings.TrimPrefix(path+" "+sub.Name(), " "))
 		}
 	}
 	add(root, "")
+}
+
+// examplesOf are the examples of a command by its path.
+func examplesOf(path string) []example {
+	shell, completion := strings.CutPrefix(path, "completion ")
+	if !completion {
+		return examples[path]
+	}
+	files := shells[shell]
+	return []example{
+		{path + " > " + files[0], "for yourself"},
+		{path + " > " + files[1], "for all users"},
+		{path + " --no-descriptions", "without a word on each"},
+	}
 }
 
 // longestExample is up to where a line has what it does beside it, not below.
