@@ -38,7 +38,8 @@ func newManual(root, out, version string) *manual {
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// follow makes what stands at a path of the repository, once, and what it links to.
+// follow makes what stands at a path of the repository, once, and what it links to. Go's sources
+// become pages: as files they would be packages of the module in which the manual is made.
 func (m *manual) follow(name string) error {
 	if m.done[name] {
 		return nil
@@ -57,9 +58,14 @@ func (m *manual) follow(name string) error {
 	if err != nil {
 		return err
 	}
+	if path.Ext(name) == ".go" {
+		return m.frame(name, name, fmt.Sprintf("<h1>%s</h1>\n<pre><code>%s</code></pre>\n", html(name), html(string(content))))
+	}
 	m.copied++
 	return m.write(name, content)
 }
+
+func html(text string) string { return template.HTMLEscapeString(text) }
 
 func (m *manual) in(name string) string { return filepath.Join(m.root, filepath.FromSlash(name)) }
 
@@ -149,6 +155,9 @@ func (m *manual) outputOf(name string) string {
 	if page, ok := strings.CutSuffix(name, ".md"); ok {
 		return page + ".html"
 	}
+	if path.Ext(name) == ".go" {
+		return name + ".html"
+	}
 	if info, err := os.Stat(m.in(name)); err == nil && info.IsDir() {
 		return path.Join(name, "index.html")
 	}
@@ -177,7 +186,7 @@ func (m *manual) folder(name string) error {
 		return err
 	}
 	var list strings.Builder
-	fmt.Fprintf(&list, "<h1>%s</h1>\n<ul>\n", template.HTMLEscapeString(name))
+	fmt.Fprintf(&list, "<h1>%s</h1>\n<ul>\n", html(name))
 	for _, e := range entries {
 		if !e.Type().IsRegular() || slices.Contains([]string{".go", ".pyc"}, path.Ext(e.Name())) {
 			continue
@@ -186,7 +195,7 @@ func (m *manual) folder(name string) error {
 			return err
 		}
 		to := path.Base(m.outputOf(path.Join(name, e.Name())))
-		fmt.Fprintf(&list, "<li><a href=\"%s\">%s</a></li>\n", template.HTMLEscapeString(to), template.HTMLEscapeString(e.Name()))
+		fmt.Fprintf(&list, "<li><a href=\"%s\">%s</a></li>\n", html(to), html(e.Name()))
 	}
 	list.WriteString("</ul>\n")
 	return m.frame(path.Join(name, "index.md"), name, list.String())
