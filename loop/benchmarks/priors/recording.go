@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
@@ -19,25 +20,30 @@ type recording struct {
 	// ownSD is the standard deviation that is added to each sensor's own: few snapshots do not
 	// tell how much sensors differ by themselves.
 	ownSD float64
-	// known holds the snapshots of each prior, [prior][snapshot][sensor]; asked those that
-	// objectives are drawn from.
-	known, asked [][][]float64
+	// snapshots gives them all; it is called when one is first needed.
+	snapshots func() snapshots
 	// same says that asked[k] is of the same kind as known[k], so that there is a true prior.
 	same bool
 }
 
+// snapshots are what the sensors read, [prior][snapshot][sensor]: priors are learnt from known,
+// objectives are drawn from asked.
+type snapshots struct{ known, asked [][][]float64 }
+
 func (r *recording) experiment() *experiment.Experiment {
-	var told []policy.Prior
-	for _, rows := range r.known {
-		told = append(told, empirical(rows, r.ownSD).told(r.noiseSD))
-	}
+	told := sync.OnceValue(func() (out []policy.Prior) {
+		for _, rows := range r.snapshots().known {
+			out = append(out, empirical(rows, r.ownSD).told(r.noiseSD))
+		}
+		return out
+	})
 	out := &experiment.Experiment{
 		Name: "priors/" + r.name, Paper: priorsPaper, Figure: r.figure, About: r.about,
 		Steps: priorsSteps, Seeds: priorsSeeds, Design: "random",
 		Draw: func(seed uint64) (*experiment.Problem, error) { return r.problem(seed), nil },
 		Common: func(*experiment.Problem) policy.Spec {
 			return policy.Spec{Confidence: "srinivas", Beta: 2, Delta: priorsDelta,
-				Model: policy.Model{Kernel: "se", Hyperparameters: "priors", Priors: told}}
+				Model: policy.Model{Kernel: "se", Hyperparameters: "priors", Priors: told()}}
 		},
 		Competitors: priorsCompetitors(),
 		Metrics:     []experiment.Metric{experiment.FinalCumulativeRegret, experiment.TruePriorShare, experiment.EliminatedPriors, experiment.FinalEntropy, experiment.FinalSimpleRegret},
@@ -51,13 +57,14 @@ func (r *recording) experiment() *experiment.Experiment {
 
 // problem draws a snapshot.
 func (r *recording) problem(seed uint64) *experiment.Problem {
-	kind := experiment.Stream(seed, experiment.ForPrior, 0).IntN(len(r.asked))
-	f := r.asked[kind][experiment.Stream(seed, experiment.ForTruth, 0).IntN(len(r.asked[kind]))]
+	all := r.snapshots()
+	kind := experiment.Stream(seed, experiment.ForPrior, 0).IntN(len(all.asked))
+	f := all.asked[kind][experiment.Stream(seed, experiment.ForTruth, 0).IntN(len(all.asked[kind]))]
 	p := &experiment.Problem{
 		Variables:   experiment.Variables([]string{"sensor"}, [][2]float64{{0, float64(len(f) - 1)}}),
 		ControlSets: experiment.HoldAll(1), Shots: 1,
 		NoiseVariance: experiment.Constantly(r.noiseSD * r.noiseSD),
-		Priors:        len(r.known),
+		Priors:        len(all.known),
 		Prior:         -1,
 		Best:          experiment.Always(slices.Max(f)),
 		Truth:         func(_ int, x []float64) float64 { return f[int(math.Round(x[0]))] },

@@ -35,13 +35,13 @@ func TestRecordings(t *testing.T) {
 				if lo, hi := slices.Min(f), slices.Max(f); lo < c.lo || hi > c.hi || hi-lo < c.leastSpan {
 					t.Errorf("seed %d: from %v to %v", seed, lo, hi)
 				}
-				for k, rows := range c.r.known {
+				for k, rows := range c.r.snapshots().known {
 					if slices.ContainsFunc(rows, func(row []float64) bool { return slices.Equal(row, f) }) {
 						t.Errorf("seed %d: prior %d was learnt from the objective", seed, k)
 					}
 				}
 			}
-			for k, rows := range c.r.known {
+			for k, rows := range c.r.snapshots().known {
 				checkEmpirical(t, k, rows, c.r.ownSD)
 			}
 		})

@@ -3,6 +3,7 @@ package priors
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 )
 
 // The road stands in for the paper's speeds of cars at 211 sensors along a motorway (PeMS), whose
@@ -19,21 +20,26 @@ const (
 
 // road asks where cars are slowest; the objective is the speed in miles per hour, negated.
 func road() *recording {
-	r := &recording{name: "road", figure: "PeMS (a stand-in)", about: "at which of 211 places on a road cars are slowest, by the means and covariances of 7 hours of the day",
-		noiseSD: 2.25, ownSD: 1, same: true, known: make([][][]float64, roadHours), asked: make([][][]float64, roadHours)}
+	return &recording{name: "road", figure: "PeMS (a stand-in)", about: "at which of 211 places on a road cars are slowest, by the means and covariances of 7 hours of the day",
+		noiseSD: 2.25, ownSD: 1, same: true, snapshots: sync.OnceValue(roadSnapshots)}
+}
+
+// roadSnapshots are those of all days.
+func roadSnapshots() snapshots {
+	out := snapshots{make([][][]float64, roadHours), make([][][]float64, roadHours)}
 	for day := range roadTraining + roadTest {
 		rng := rand.New(rand.NewPCG(211, uint64(day)))
 		jams := roadJams(rng)
 		for hour := range roadHours {
 			rows := roadHour(hour, jams, rng)
 			if day < roadTraining {
-				r.known[hour] = append(r.known[hour], rows...)
+				out.known[hour] = append(out.known[hour], rows...)
 			} else {
-				r.asked[hour] = append(r.asked[hour], rows...)
+				out.asked[hour] = append(out.asked[hour], rows...)
 			}
 		}
 	}
-	return r
+	return out
 }
 
 // jam is where and when cars queue: places are sensors' numbers, times hours of the day.

@@ -3,6 +3,7 @@ package priors
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 )
 
 // The room stands in for the paper's temperatures of 46 sensors in a laboratory (Intel), whose
@@ -10,24 +11,28 @@ import (
 // of 12 days; the objective is one snapshot of one of 7 other days, so no prior is the true one.
 // The temperatures are ours, by a formula: see roomDay.
 const (
-	roomSensors   = 46
-	roomTraining  = 12
-	roomTest      = 7
-	roomSnapshots = 48 // of a day, one every half hour
+	roomSensors  = 46
+	roomTraining = 12
+	roomTest     = 7
+	roomMoments  = 48 // of a day, one every half hour
 )
 
 // room asks which of 46 sensors is the warmest.
 func room() *recording {
-	r := &recording{name: "room", figure: "Intel (a stand-in)", about: "which of 46 sensors in a room is the warmest, by the means and covariances of 12 other days",
-		noiseSD: 0.7, ownSD: 0.3}
+	return &recording{name: "room", figure: "Intel (a stand-in)", about: "which of 46 sensors in a room is the warmest, by the means and covariances of 12 other days",
+		noiseSD: 0.7, ownSD: 0.3, snapshots: sync.OnceValue(roomSnapshots)}
+}
+
+// roomSnapshots are those of all days.
+func roomSnapshots() (out snapshots) {
 	for d := range roomTraining + roomTest {
 		if d < roomTraining {
-			r.known = append(r.known, roomDay(d))
+			out.known = append(out.known, roomDay(d))
 		} else {
-			r.asked = append(r.asked, roomDay(d))
+			out.asked = append(out.asked, roomDay(d))
 		}
 	}
-	return r
+	return out
 }
 
 // roomPlace is where a sensor hangs, in metres, in a room of 40 m by 30 m with windows along y = 0:
@@ -50,9 +55,9 @@ func roomDay(d int) [][]float64 {
 	}
 	rng := rand.New(rand.NewPCG(46, uint64(d)+1))
 	weather, sun, people := 2*rng.NormFloat64(), 6*rng.Float64(), 3*rng.Float64()
-	out := make([][]float64, roomSnapshots)
+	out := make([][]float64, roomMoments)
 	for s := range out {
-		hour := 24 * float64(s) / roomSnapshots
+		hour := 24 * float64(s) / roomMoments
 		air := draught(rng)
 		out[s] = make([]float64, roomSensors)
 		for i := range out[s] {
