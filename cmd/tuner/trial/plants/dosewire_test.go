@@ -151,6 +151,7 @@ driver = "serial"
 port = "bench.port"
 reply_timeout = "30s"
 write_timeout = "30s"
+identify = { out = "ID?", match = "^BENCH" }
 [device.channel.growth]
 read = { out = "G", in = "%f", none = "-" }
 [device.channel.ec]

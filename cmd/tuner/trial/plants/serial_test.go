@@ -12,6 +12,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // serialLaser is a laser with two knobs; its meter and its stage are on serial
@@ -145,7 +146,15 @@ func lastLine(t *testing.T, lines []byte) (result ended, valid int) {
 func TestRunOverSerialLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "beam.toml"), []byte(serialLaser), 0o600); err != nil {
+	text := serialLaser
+	// How the lines share the processor decides which noise a shot meets, so the result varies.
+	// Simulated with seeds 1 to 60, 24 steps of three shots end at most 0.15 of the range short
+	// of the optimum, and 12 steps that are not compared 0.26. The search begins at 0.53.
+	bound := 0.25
+	if !testsize.Whole() { // the stage travels for most of the time
+		text, bound = trial.WithKey(t, text, "steps", "12\nverify = 0"), 0.35
+	}
+	if err := os.WriteFile(filepath.Join(dir, "beam.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	plant := trial.Command(t, dir, "plant", "beam.toml")
@@ -181,10 +190,7 @@ func TestRunOverSerialLines(t *testing.T) {
 	if steps == 0 {
 		t.Error("no step was valid")
 	}
-	// How the lines share the processor decides which noise a shot meets, so the result varies.
-	// Simulated with seeds 1 to 60, 24 steps of three shots end at most 0.15 of the range short
-	// of the optimum (with 14 steps, 0.26). The search begins at 0.53.
-	if short := want.Truth.Value - got.Mean; short > 0.25*want.Truth.Range {
+	if short := want.Truth.Value - got.Mean; short > bound*want.Truth.Range {
 		t.Errorf("the setting found is %.2f mJ short of the optimum", short)
 	}
 
