@@ -12,8 +12,8 @@ import (
 // TestAfterService goes through what systemd.exec(5) says of $SERVICE_RESULT: only an
 // end that tuner confirmed itself keeps make-safe from its work.
 func TestAfterService(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeService(t)
+	t.Parallel()
+	file, _ := writeService(t)
 	for _, c := range []struct {
 		result, code, status string
 		nothing              bool
@@ -31,7 +31,7 @@ func TestAfterService(t *testing.T) {
 		{"timeout", "exited", "130", false},
 		{"", "", "", false},
 	} {
-		e, out, errOut, _ := hosttest.Env("make-safe", "--after-service", "service.toml")
+		e, out, errOut, _ := hosttest.Env("make-safe", "--after-service", file)
 		of := map[string]string{"SERVICE_RESULT": c.result, "EXIT_CODE": c.code, "EXIT_STATUS": c.status}
 		e.Lookup = func(name string) (string, bool) { v, ok := of[name]; return v, ok }
 		if code := commands.Execute(t.Context(), e); code != fault.ExitOK {

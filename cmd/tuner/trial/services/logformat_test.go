@@ -26,10 +26,10 @@ func TestJSONLogInTheJournal(t *testing.T) {
 
 // TestLogFormat: every line of a run's narration is JSON, with the run and its step.
 func TestLogFormat(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeService(t)
+	t.Parallel()
+	file, _ := writeService(t)
 	var l hosttest.Listener
-	e, _, errOut, signals := hosttest.Env("run", "--log-format", "json", "service.toml")
+	e, _, errOut, signals := hosttest.Env("run", "--log-format", "json", file)
 	e.Manager, e.Now = l.Manager(0), time.Now
 	done := make(chan int)
 	go func() { done <- commands.Execute(t.Context(), e) }()
@@ -47,7 +47,7 @@ func TestLogFormat(t *testing.T) {
 	if last.Msg != "interrupted" || last.Run == "" || last.Step < 2 {
 		t.Errorf("the last line is %+v", last)
 	}
-	e, _, errOut, _ = hosttest.Env("run", "--log-format", "xml", "service.toml")
+	e, _, errOut, _ = hosttest.Env("run", "--log-format", "xml", file)
 	if code := commands.Execute(t.Context(), e); code != fault.ExitUsage || !strings.Contains(errOut.String(), `no log format "xml"`) {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}

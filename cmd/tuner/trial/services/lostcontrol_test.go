@@ -21,6 +21,7 @@ import (
 // TestLostControlIsMissedWithDoses: a journal that tells of doses without a control state
 // beside it is no new instrument: the run is refused, and a reset books the doses anew.
 func TestLostControlIsMissedWithDoses(t *testing.T) {
+	t.Parallel()
 	e, out, errOut, _ := hosttest.Env()
 	file := trial.FeedFile(t)
 	w, err := setup.Load(file, &host.Env{})

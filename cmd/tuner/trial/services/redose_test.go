@@ -79,6 +79,7 @@ func damage(t *testing.T, path string) {
 // TestResetRecallsDoses: where the control state is lost, what was dosed comes back from
 // the journal, into the hour, the day and the run that it belongs to.
 func TestResetRecallsDoses(t *testing.T) {
+	t.Parallel()
 	e, out, _, _ := hosttest.Env()
 	file := trial.FeedFile(t)
 	w, err := setup.Load(file, &host.Env{})
@@ -154,6 +155,7 @@ func TestResetRecallsDoses(t *testing.T) {
 
 // TestResetAsksBeforeBudgetsBeginAnew: only who says so begins anew.
 func TestResetAsksBeforeBudgetsBeginAnew(t *testing.T) {
+	t.Parallel()
 	e, _, errOut, _ := hosttest.Env()
 	file := trial.FeedFile(t)
 	w, err := setup.Load(file, &host.Env{})

@@ -2,6 +2,7 @@ package services
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,10 +18,10 @@ import (
 // TestReload changes the file of a running service by SIGHUP: once narrower, once wider,
 // once broken.
 func TestReload(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeService(t)
+	t.Parallel()
+	file, text := writeService(t)
 	var l hosttest.Listener
-	e, _, errOut, signals := hosttest.Env("run", "service.toml")
+	e, _, errOut, signals := hosttest.Env("run", file)
 	e.Manager, e.Now, e.Reload = l.Manager(0), time.Now, make(chan struct{}, 1)
 	done := make(chan int)
 	go func() { done <- commands.Execute(t.Context(), e) }()
@@ -28,7 +29,7 @@ func TestReload(t *testing.T) {
 
 	reload := func(text, want string) {
 		t.Helper()
-		if err := os.WriteFile("service.toml", []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		before := len(l.Lines())
@@ -39,18 +40,18 @@ func TestReload(t *testing.T) {
 		}
 		errOut.WaitFor(t, want)
 	}
-	narrow := strings.Replace(serviceFile, "steps = 100000", "steps = 90000", 1)
+	narrow := strings.Replace(text, "steps = 100000", "steps = 90000", 1)
 	narrow = strings.Replace(narrow, `name = "x"
 unit = "V"
 range = [0.0, 1.0]`, `name = "x"
 unit = "V"
 range = [0.25, 0.75]`, 1)
-	reload(narrow, "tuner: reloaded: changed by service.toml (sha256 ")
+	reload(narrow, "tuner: reloaded: changed by "+file+" (sha256 ")
 	errOut.WaitFor(t, "): variable.x.range = [0.25, 0.75] (was [0.0, 1.0]); stop.steps = 90000 (was 100000)\n")
 	reload(strings.Replace(narrow, "hard = [0.0, 1.0]", "hard = [0.0, 2.0]", 1), "a running tuner only narrows, and this must lie inside\n")
 	errOut.WaitFor(t, "tuner: reload refused: the run goes on unchanged\n")
 	reload(narrow+"\n[nonsense]\n", "nonsense")
-	reload(narrow, "tuner: reload: service.toml says nothing new\n")
+	reload(narrow, "tuner: reload: "+file+" says nothing new\n")
 	// Some steps under the narrower range, and then the end.
 	first := stepOf(t, lastStatus(&l))
 	waitUntil(t, func() bool { return stepOf(t, lastStatus(&l)) > first+2 })
@@ -58,13 +59,13 @@ range = [0.25, 0.75]`, 1)
 	if code := <-done; code != fault.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
-	narrowedRun(t)
+	narrowedRun(t, filepath.Join(filepath.Dir(file), "service.db"))
 }
 
 // narrowedRun looks at what the journal has of it.
-func narrowedRun(t *testing.T) {
+func narrowedRun(t *testing.T, record string) {
 	t.Helper()
-	r, err := journal.OpenReader("service.db")
+	r, err := journal.OpenReader(record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func narrowedRun(t *testing.T) {
 	if after == 0 {
 		t.Error("no step after the change")
 	}
-	e, out, errOut, _ := hosttest.Env("replay", "service.db")
+	e, out, errOut, _ := hosttest.Env("replay", record)
 	if code := commands.Execute(t.Context(), e); code != fault.ExitOK || !strings.Contains(out.String(), "to the last bit") {
 		t.Errorf("replay: exit code %d\n%s%s", code, out, errOut)
 	}

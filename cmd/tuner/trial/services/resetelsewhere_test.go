@@ -2,6 +2,7 @@ package services
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,10 @@ import (
 // TestResetFromElsewhere: where nothing of a run is here, its running tuner is asked; where
 // there is no broker either, it is said where the state would be.
 func TestResetFromElsewhere(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeService(t)
+	t.Parallel()
+	file, text := writeService(t)
 	reset := func() (int, string) {
-		e, out, errOut, _ := hosttest.Env("reset", "service.toml")
+		e, out, errOut, _ := hosttest.Env("reset", file)
 		e.Now, e.Slowness = time.Now, 1 // nobody answers there: no patience is long enough
 		return commands.Execute(t.Context(), e), out.String() + errOut.String()
 	}
@@ -25,10 +26,10 @@ func TestResetFromElsewhere(t *testing.T) {
 		t.Errorf("without a broker: exit code %d, %s", code, said)
 	}
 	for _, name := range []string{"service.control-a", "service.control-b"} {
-		_ = os.Remove(name) // the first one may have made neither
+		_ = os.Remove(filepath.Join(filepath.Dir(file), name)) // the first one may have made neither
 	}
-	with := serviceFile + "\n[mqtt]\nbroker = \"tcp://127.0.0.1:1\"\ncommands = true\n"
-	if err := os.WriteFile("service.toml", []byte(with), 0o600); err != nil {
+	with := text + "\n[mqtt]\nbroker = \"tcp://127.0.0.1:1\"\ncommands = true\n"
+	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if code, said := reset(); code != fault.ExitInstrument || !strings.Contains(said, "there is no control state here (") {

@@ -1,7 +1,9 @@
 package services
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,12 +111,17 @@ name = "bench"
 driver = "sim"
 `
 
-// writeService writes service.toml into the working folder.
-func writeService(t *testing.T) {
+// writeService writes service.toml into a folder of its own, in which the run keeps its journal
+// too, and returns the file's name and its text.
+func writeService(t *testing.T) (file, text string) {
 	t.Helper()
-	if err := os.WriteFile("service.toml", []byte(serviceFile), 0o600); err != nil {
+	dir := t.TempDir()
+	file = filepath.Join(dir, "service.toml")
+	text = fmt.Sprintf("%s\n[journal]\npath = %q\n", serviceFile, filepath.Join(dir, "service.db"))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return file, text
 }
 
 // waitUntil waits for a condition.

@@ -17,10 +17,10 @@ import (
 
 // TestServiceSaysHowItEnds runs as a service in real time, on a plant in this process.
 func TestServiceSaysHowItEnds(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeService(t)
+	t.Parallel()
+	file, _ := writeService(t)
 	var l hosttest.Listener
-	e, _, errOut, signals := hosttest.Env("run", "service.toml")
+	e, _, errOut, signals := hosttest.Env("run", file)
 	e.Manager, e.Now = l.Manager(time.Second), time.Now
 	done := make(chan int)
 	go func() { done <- commands.Execute(t.Context(), e) }()
@@ -47,12 +47,13 @@ func TestServiceSaysHowItEnds(t *testing.T) {
 // TestServiceServesMetrics asks a running service as Prometheus does, and as a page of
 // another site would.
 func TestServiceServesMetrics(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("service.toml", []byte(serviceFile+"\n[web]\nlisten = \"127.0.0.1:0\"\n"), 0o600); err != nil {
+	t.Parallel()
+	file, text := writeService(t)
+	if err := os.WriteFile(file, []byte(text+"\n[web]\nlisten = \"127.0.0.1:0\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var l hosttest.Listener
-	e, _, errOut, signals := hosttest.Env("run", "service.toml")
+	e, _, errOut, signals := hosttest.Env("run", file)
 	e.Manager, e.Now = l.Manager(0), time.Now
 	done := make(chan int)
 	go func() { done <- commands.Execute(t.Context(), e) }()
