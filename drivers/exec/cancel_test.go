@@ -213,6 +213,7 @@ func TestFolders(t *testing.T) {
 // A write waits for the answer that is still due. What may not leave any more by then does
 // not, and the child stays.
 func TestWriteThatWaitedTooLong(t *testing.T) {
+	t.Parallel()
 	d, open, asked := gated(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {

@@ -162,6 +162,7 @@ func TestReadWriteHalt(t *testing.T) {
 }
 
 func TestOpenFaults(t *testing.T) {
+	t.Parallel()
 	for behaviour, c := range map[string]struct {
 		kind error
 		want string

@@ -31,6 +31,7 @@ func feeder(t *testing.T) *Device {
 // TestDoseOfAChild: a dose adds once, however often it is told under one name, and only
 // a refusal is certain.
 func TestDoseOfAChild(t *testing.T) {
+	t.Parallel()
 	d, ctx := feeder(t), context.Background()
 	ec := func() float64 {
 		r, err := d.Read(ctx, []string{"ec"})

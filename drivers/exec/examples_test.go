@@ -100,6 +100,7 @@ func TestExamplesConform(t *testing.T) {
 
 // TestPythonHelperAge: a helper's Reading tells when it was taken.
 func TestPythonHelperAge(t *testing.T) {
+	t.Parallel()
 	if _, err := osexec.LookPath("python3"); err != nil {
 		t.Log("there is no python3 here; the helper was not run")
 		return

@@ -48,6 +48,7 @@ var readFaults = map[string]struct {
 }
 
 func TestReadFaults(t *testing.T) {
+	t.Parallel()
 	for behaviour, c := range readFaults {
 		t.Run(behaviour, func(t *testing.T) {
 			d, _ := device(t, impatient(options(behaviour)))

@@ -20,6 +20,7 @@ import (
 //	child that is busy                refused                             refused: the loop writes it again
 
 func TestSafeBehindAnAnswerThatIsDue(t *testing.T) {
+	t.Parallel()
 	for _, safe := range []bool{false, true} {
 		d, open, asked := gated(t)
 		ctx, preempt := context.WithCancelCause(context.Background())

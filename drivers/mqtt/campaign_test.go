@@ -40,6 +40,7 @@ const campaignTTL = time.Second
 //
 //	go test ./drivers/mqtt -run OutageCampaign -v -outages 10000 -seed 7 -timeout 2h
 func TestOutageCampaign(t *testing.T) {
+	t.Parallel()
 	t.Logf("%d outages, seed %d", *outages, *seed)
 	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
 		began := time.Now()

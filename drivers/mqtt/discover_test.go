@@ -18,6 +18,7 @@ const bridge = `[
 
 // What a broker has kept and what comes meanwhile is found, and nothing is published.
 func TestDiscover(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	speaker := newOther(t, b.URL, "#")
 	speaker.say(bridgeDevices, bridge, true)

@@ -43,6 +43,7 @@ var (
 //
 //	go test ./drivers/mqtt -run TemplateOutages -v -templateoutages 10000 -realtemplateoutages 500 -seed 7 -timeout 2h
 func TestTemplateOutages(t *testing.T) {
+	t.Parallel()
 	t.Logf("%d outages, seed %d", *templateOutages, *seed)
 	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
 		l := &lines{broker: v}

@@ -37,6 +37,7 @@ func startSite(t *testing.T, run func(testing.TB, broker.TLS) *broker.Broker, ho
 
 // TestTLSConforms is the whole contract over TLS with client certificates.
 func TestTLSConforms(t *testing.T) {
+	t.Parallel()
 	for name, run := range map[string]func(testing.TB, broker.TLS) *broker.Broker{"installed": broker.StartTLS, "embedded": broker.StartEmbeddedTLS} {
 		t.Run(name, func(t *testing.T) {
 			s := startSite(t, run, "127.0.0.1")
@@ -75,6 +76,7 @@ func TestTLSConforms(t *testing.T) {
 // A loss of the link is mended over TLS too, with files that were renewed
 // meanwhile.
 func TestTLSOutage(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, broker.StartTLS, "127.0.0.1")
 	folder := t.TempDir()
 	use := func(cert, key string) {
@@ -120,6 +122,7 @@ func TestTLSOutage(t *testing.T) {
 // Every mistake with certificates says what it is and what to do, and none is
 // waited for: connect_timeout is far longer than the test may take.
 func TestTLSMistakes(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, broker.StartTLS, "broker.lab")
 	s.options.ServerName = "broker.lab"
 	stranger := newAuthority(t, "stranger")

@@ -247,6 +247,7 @@ func moody(f *porttest.Fake, random *rand.Rand) {
 // protocol has no check sum. moody therefore damages with characters that no number
 // has.
 func TestTroubleCampaign(t *testing.T) {
+	t.Parallel()
 	random := seeded(t)
 	good := 0
 	for n := range *troubles {

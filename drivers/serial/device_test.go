@@ -15,6 +15,7 @@ import (
 // pseudo-terminal whose other side is a simulated laser that speaks the same
 // description.
 func TestConforms(t *testing.T) {
+	t.Parallel()
 	o, channels := stageOptions(filepath.Join(t.TempDir(), "stage"))
 	serve(t, Plant{Options: o, Channels: channels, Device: stagePlant(t), Env: env(t)})
 	driverstest.Conform(t, func() drivers.Device {

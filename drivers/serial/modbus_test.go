@@ -161,6 +161,7 @@ func TestModbusExpect(t *testing.T) {
 
 // TestModbusConforms checks the contract over a real pseudo-terminal.
 func TestModbusConforms(t *testing.T) {
+	t.Parallel()
 	o, channels := ovenOptions()
 	o.Port = filepath.Join(t.TempDir(), "oven")
 	o.ReplyTimeout = 150 * time.Millisecond // the silence of each greeting

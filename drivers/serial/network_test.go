@@ -71,6 +71,7 @@ func registersOverTCP() (Options, []ChannelOptions) {
 
 // TestNetworkConforms checks the contract over each way through the network.
 func TestNetworkConforms(t *testing.T) {
+	t.Parallel()
 	for name, with := range map[string]struct {
 		scheme  string
 		options func() (Options, []ChannelOptions)
@@ -197,6 +198,7 @@ func hears(conn net.Conn, in port.Instrument, answer func(heard string, said []b
 // dead without a sign: the same reading asks again over a new one, there is never more than one,
 // and what comes late over the old one is never taken.
 func TestSilentConnectionIsReplaced(t *testing.T) {
+	t.Parallel()
 	o, channels := abOptions()
 	o.ReplyTimeout, o.ReadTimeout = 100*time.Millisecond, 5*time.Millisecond
 	o.Retries = 10 // a busy machine may be late, too
@@ -344,6 +346,7 @@ func TestIdleEndCostsNothing(t *testing.T) {
 
 // TestNetworkProblems: errors say which address, and what to do.
 func TestNetworkProblems(t *testing.T) {
+	t.Parallel()
 	deaf := talk(t, func(net.Conn, int) {})
 	chatty := talk(t, func(conn net.Conn, _ int) { conn.Write([]byte("welcome to this box\r\n")) })
 	for name, c := range map[string]struct {
@@ -413,6 +416,7 @@ func TestNetworkProblems(t *testing.T) {
 // TestUnconfirmedBytesAreThrownAway: what the other side has not taken when a connection is given
 // up never arrives after it, whenever the other side goes on.
 func TestUnconfirmedBytesAreThrownAway(t *testing.T) {
+	t.Parallel()
 	got := make(chan int, 1)
 	goOn := make(chan bool)
 	k := talk(t, func(conn net.Conn, _ int) {
