@@ -42,6 +42,7 @@ const (
 // shown; a changed form must be looked at again; a refusal stands in place in the server's words; no
 // control moves by any of it.
 func TestActByKeyboard(t *testing.T) {
+	t.Parallel()
 	if webtest.Browser(t) == nil {
 		return
 	}
@@ -137,6 +138,7 @@ func TestActByKeyboard(t *testing.T) {
 
 // Each action asks for what its command takes.
 func TestActionsSayWhatCommandsTake(t *testing.T) {
+	t.Parallel()
 	if webtest.Browser(t) == nil {
 		return
 	}

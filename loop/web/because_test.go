@@ -42,6 +42,7 @@ func TestReasonsStay(t *testing.T) {
 
 // Neighbouring steps of one reason share a row, in which the range of their numbers stands.
 func TestAlikeStepsShareARow(t *testing.T) {
+	t.Parallel()
 	ctx := webtest.Browser(t)
 	if ctx == nil {
 		return

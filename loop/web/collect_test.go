@@ -101,6 +101,7 @@ func members(t *testing.T, v any) (out map[string]any) {
 // However long a run is, what is shown stays bounded: the newest steps all, the others
 // evenly.
 func TestCollectThinsLongRuns(t *testing.T) {
+	t.Parallel()
 	d := &Document{Stride: 1}
 	c := newCollector(d, labRun())
 	const total = 50_000

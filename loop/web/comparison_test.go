@@ -26,6 +26,7 @@ func labComparison() *Comparison {
 
 // TestComparison: one file that needs nothing else, whole on every screen, without a word from axe-core, the same bytes each time.
 func TestComparison(t *testing.T) {
+	t.Parallel()
 	var first, again bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &again} {
 		if err := WriteComparison(out, labComparison()); err != nil {

@@ -13,6 +13,7 @@ import (
 // Strangers who open connections and say nothing get no more than connectionsMax of the
 // process's files, and those of them who go make room again.
 func TestConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 // The lines of a document, put together, are the document.
 func TestLinesAreTheDocument(t *testing.T) {
+	t.Parallel()
 	d := labDocument(t, 2*lineSteps+3)
 	text, err := d.lines()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/web/webtest"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // pencil draws after it was asked twice; of kind "none" there is no figure, and "broken" fails.
@@ -70,11 +71,12 @@ func TestFigureAnswers(t *testing.T) {
 // TestFiguresOnThePage: the folded sections ask when they are opened, wait for what is being drawn, show what may be
 // chosen, and say why there is no figure; and the list of runs has a link to the page of another run.
 func TestFiguresOnThePage(t *testing.T) {
+	t.Parallel()
 	browser := webtest.Browser(t)
 	if browser == nil {
 		return
 	}
-	for _, s := range webtest.Screens()[2:] {
+	for _, s := range webtest.Screens()[2:testsize.Of(4, 6)] {
 		d := NewDashboard(DashboardOptions{Drawer: &pencil{}, Runs: func(context.Context) []RunHere {
 			return []RunHere{{Name: "laser", Mode: "run", Own: true, Status: []byte(`{"state":"running","step":3,"step_limit":50,"recommended":{"mean":4.5},"objective":{"unit":"mJ"}}`)},
 				{Name: "nutrient", Mode: "run", Page: "http://127.0.0.1:9/", Status: []byte(`{"state":"held","paused":true,"step":7,"recommended":null}`)}, {Name: "stuck <b>", Error: "does not answer"}}

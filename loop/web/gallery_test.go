@@ -15,6 +15,7 @@ import (
 // from axe-core. Those that differ most are tried on one of the screens each, in the whole all
 // on all of them.
 func TestGallery(t *testing.T) {
+	t.Parallel()
 	browser := webtest.Browser(t)
 	if browser == nil {
 		return
@@ -29,6 +30,7 @@ func TestGallery(t *testing.T) {
 		}
 		for _, screen := range tried {
 			t.Run(c.name+"-"+screen.Name, func(t *testing.T) {
+				t.Parallel()
 				s := newScripted(t)
 				d := *c.doc
 				d.Status = &c.now

@@ -12,6 +12,7 @@ import (
 // The first screen says how good, how sure, how far and how it stands; a run that was stopped is
 // described in the past tense, and promises nothing.
 func TestFirstScreen(t *testing.T) {
+	t.Parallel()
 	ctx := webtest.Browser(t)
 	if ctx == nil {
 		return

@@ -44,6 +44,7 @@ func predicted(factor float64, seed uint64) *Document {
 // A long run that has stayed at its best keeps its initial steps: they show that the
 // settings matter, and what it is better than.
 func TestChecksOfALongRun(t *testing.T) {
+	t.Parallel()
 	d := &Document{Stride: 1, Run: RunPart{Unit: "mJ"}}
 	c := newCollector(d, journal.Run{})
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -96,6 +96,7 @@ func scriptedStatus() control.Status {
 // The page loses no step between the document and the stream, and says in words how a run
 // stands: verifying, without a device, without a disk, dry, waiting, over.
 func TestLivePage(t *testing.T) {
+	t.Parallel()
 	browser := webtest.Browser(t)
 	if browser == nil {
 		return

@@ -86,6 +86,7 @@ func TestPastRunsAreForWhoCommands(t *testing.T) {
 
 // TestPastRunsOnThePage: the list has runs of before with a link to their report, and says which cannot be read.
 func TestPastRunsOnThePage(t *testing.T) {
+	t.Parallel()
 	browser := webtest.Browser(t)
 	if browser == nil {
 		return

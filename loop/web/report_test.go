@@ -15,6 +15,7 @@ import (
 
 // The same journal gives the same bytes, whatever order maps have.
 func TestReportIsByteIdentical(t *testing.T) {
+	t.Parallel()
 	r := labJournal(t, 30)
 	var first []byte
 	for range 20 {
@@ -38,6 +39,7 @@ func TestReportIsByteIdentical(t *testing.T) {
 // The document comes through whole, whatever texts are in it, and nothing in the file
 // points outside.
 func TestReportHoldsItsDocument(t *testing.T) {
+	t.Parallel()
 	d := labDocument(t, 30)
 	var b bytes.Buffer
 	if err := WriteReport(&b, d); err != nil {
@@ -64,6 +66,7 @@ func TestReportHoldsItsDocument(t *testing.T) {
 // A report opens from the disk, on every screen (in the whole; else on the narrow dark one),
 // with nothing to complain of.
 func TestReportInABrowser(t *testing.T) {
+	t.Parallel()
 	ctx := webtest.Browser(t)
 	if ctx == nil {
 		return

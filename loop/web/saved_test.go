@@ -55,6 +55,7 @@ func saved(t *testing.T, b *webtest.Tab, figure, label string) []byte {
 // Figures are saved from a report as PNG and as CSV with units; on paper it is light even
 // where the screen is dark.
 func TestReportSavesFiguresAndPrints(t *testing.T) {
+	t.Parallel()
 	ctx := webtest.Browser(t)
 	if ctx == nil {
 		return
@@ -116,6 +117,7 @@ func TestReportSavesFiguresAndPrints(t *testing.T) {
 // A run that was ended before its first step has a report too; that of a very long one stays
 // small enough for an e-mail.
 func TestReportOfNothingAndOfALot(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	if d, _ := bench.longest().show(t); WriteReport(&b, d) != nil || b.Len() > 4<<20 {
 		t.Errorf("the report of %d steps has %d bytes", d.Total, b.Len())

@@ -124,6 +124,7 @@ func TestStreamBringsTheDocumentUpToDate(t *testing.T) {
 // Ten clients, one of which never reads: nobody waits for it, the nine get everything, it is
 // dropped.
 func TestSlowClientIsDropped(t *testing.T) {
+	t.Parallel()
 	d, base := shownRun(t, 3)
 	if _, err := d.encoded(false); err != nil {
 		t.Fatal(err)
@@ -210,6 +211,7 @@ func TestTooManyClients(t *testing.T) {
 
 // What the page's buttons do when nobody runs: an answer in words, never silence.
 func TestCommandsAnswer(t *testing.T) {
+	t.Parallel()
 	_, base := shownRun(t, 3)
 	for _, c := range []struct {
 		path   string

@@ -13,6 +13,7 @@ import (
 // The table of control sets says what a step cost, shots and all, not the set's own price; and
 // where the run has said that it will compare nothing, the page does not promise it.
 func TestPageTellsWhatIs(t *testing.T) {
+	t.Parallel()
 	ctx := webtest.Browser(t)
 	if ctx == nil {
 		return
