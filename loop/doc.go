@@ -25,7 +25,7 @@
 // # Who runs what
 //
 // One goroutine owns the loop's state. Whatever may block (a device call, a
-// decision, a durable write) is a job on a lane of package worker, a goroutine of
+// decision, a durable write) is a job of a worker (package worker), a goroutine of
 // its own, and comes back as a result that the part which posted it takes in. In a
 // simulation there are no goroutines: jobs run in order between ticks and a
 // [worker.VirtualClock] moves by one tick at a time, so the same seed gives the same run.
@@ -42,7 +42,7 @@
 //	recorder.Put(now, entry) -> Written     the decision, then the intent
 //	instrument.Aim(i, destination, bad)     or LetGo, AimDose: the wish
 //	guard.Tick(command, Told{Inputs, Wish}) -> Ruling
-//	instrument.Rule, Apply(present, output) the device's lane writes
+//	instrument.Rule, Apply(present, output) the device's worker writes
 //	instrument.InPlace(i)                   acknowledged, and read within tolerance
 //
 // # The way of a shot

@@ -144,7 +144,7 @@ func TestHungControlState(t *testing.T) {
 			t.Errorf("error %v; the stop is not on the disk, and it must be said", err)
 		}
 		hangs.Store(false)
-		time.Sleep(time.Hour)          // until the lane has ended
+		time.Sleep(time.Hour)          // until the worker has ended
 		if n := posted.Load(); n > 4 { // before and after each of two
 			t.Errorf("%d times the disk was waited for, want two control states", n)
 		}

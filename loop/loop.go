@@ -222,7 +222,7 @@ func (l *Loop) advised(e any) {
 	}
 }
 
-// runReal waits for ticks and for what lanes and devices send. Ticks that were
+// runReal waits for ticks and for what workers and devices send. Ticks that were
 // missed are not made up for: safety.Step measures the time that passed.
 func (l *Loop) runReal(ctx context.Context) {
 	ticker := time.NewTicker(l.opt.Tick)

@@ -94,7 +94,7 @@ func (l *parts) eventWith(f journal.Facts, level, kind, message string) {
 	l.runner.put(record.Entry{What: "event", Write: func(j *journal.Journal) error { return j.Log(e) }, Story: !needed(kind)})
 }
 
-// record writes to the journal on its lane, in the order of the calls; done, if any,
+// record writes to the journal on its worker, in the order of the calls; done, if any,
 // follows after the write has succeeded. A disk that fails holds the run until it is well
 // again; another failure, or any where outages are not waited out, ends it.
 func (l *parts) record(what string, write func(*journal.Journal) error, done any) {

@@ -87,7 +87,7 @@ func TestWatchdogRevokesWhatWaits(t *testing.T) {
 				}
 			}
 			// When the tick of the third setpoint tells its progress, that setpoint waits in
-			// the lane of the device, behind a reading.
+			// the worker of the device, behind a reading.
 			tr.deps.Watch.Progress = func(control.Progress) {
 				if n < 3 || waits {
 					return

@@ -44,7 +44,7 @@ type Deps struct {
 	// on record.
 	Asked []replay.Asked
 	// Rebuild makes the policy anew and brings it to where the journal ends, by Replay:
-	// what has panicked cannot be asked again as it is. It runs on the policy's lane. nil:
+	// what has panicked cannot be asked again as it is. It runs on the policy's worker. nil:
 	// a panic is the end.
 	Rebuild func(ctx context.Context) (policy.Policy, error)
 	// Panel takes commands from other goroutines and tells them how the run stands; nil:
@@ -52,7 +52,7 @@ type Deps struct {
 	Panel *control.Panel
 	// Amend looks at a change that is asked for while the run goes on, by what is recorded and
 	// the changes before it: whether it can be made, and what the run then goes by. It runs on
-	// a lane of its own; its error says to a person why not. nil: there are no changes.
+	// a worker of its own; its error says to a person why not. nil: there are no changes.
 	Amend func(before plan.Changes, w EditRequest) (plan.Amended, error)
 	// Narrower brings narrower limits from other goroutines; nil: there are none.
 	Narrower *control.Narrower

@@ -17,7 +17,7 @@ type Options struct {
 	// Deadline cuts a decision at a unit of work; 0: it is bounded by its work alone.
 	Deadline time.Duration
 	// Rebuild makes the policy anew from the record; nil: it cannot be made anew. It runs
-	// on the policy's lane.
+	// on the policy's worker.
 	Rebuild func(ctx context.Context) (policy.Policy, error)
 	// Clock is the run's.
 	Clock drivers.Clock
@@ -25,14 +25,14 @@ type Options struct {
 	Stopwatch drivers.Clock
 }
 
-// Advisor is a policy on its lane. Its methods are called by the goroutine that owns the
+// Advisor is a policy on its worker. Its methods are called by the goroutine that owns the
 // pool.
 type Advisor struct {
 	opt    Options
 	pool   *worker.Pool
 	policy policy.Policy
-	// lane is the policy's, spare the next one that nobody uses.
-	lane, spare int
+	// worker is the policy's, spare the next one that nobody uses.
+	worker, spare int
 	// ctx ends decisions.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -50,9 +50,9 @@ type Advisor struct {
 	drawn    drawn
 }
 
-// New returns an advisor on a lane of pool; lanes from spare on are free.
-func New(p policy.Policy, pool *worker.Pool, lane, spare int, o Options) *Advisor {
-	return &Advisor{opt: o, pool: pool, policy: p, lane: lane, spare: spare}
+// New returns an advisor on a worker of pool; workers from spare on are free.
+func New(p policy.Policy, pool *worker.Pool, worker, spare int, o Options) *Advisor {
+	return &Advisor{opt: o, pool: pool, policy: p, worker: worker, spare: spare}
 }
 
 // Begin lets decisions run until ctx ends or Stop is called.
@@ -119,7 +119,7 @@ func (a *Advisor) Ask() *Decided {
 		return nil // its answer is the one
 	}
 	p, ctx, best, known := a.policy, a.ctx, a.best, a.known
-	a.deciding = a.pool.Post(a.lane, func() any {
+	a.deciding = a.pool.Post(a.worker, func() any {
 		if !known { // it was taught before this process, or by another run
 			best = recommended(p)
 		}
@@ -145,7 +145,7 @@ func recommended(p policy.Policy) (best *policy.Recommendation) {
 	return best
 }
 
-// propose runs on the policy's lane.
+// propose runs on the policy's worker.
 func (o *Options) propose(ctx context.Context, p policy.Policy) (d Decided) {
 	if o.Deadline > 0 {
 		var cancel context.CancelFunc
@@ -172,7 +172,7 @@ func (a *Advisor) Adopts() bool {
 func (a *Advisor) Adopt(step int) {
 	a.unused = nil
 	p := a.policy
-	a.deciding = a.pool.Post(a.lane, func() any {
+	a.deciding = a.pool.Post(a.worker, func() any {
 		return Adopted{isolated(func() error { return p.(policy.Skipper).Skip(step) })}
 	})
 }
@@ -183,7 +183,7 @@ func (a *Advisor) Reserve(d Decided) { a.unused = &d }
 // Learn teaches the policy a step. The answer is Learnt.
 func (a *Advisor) Learn(step []policy.Observation) {
 	p := a.policy
-	a.learning = a.pool.Post(a.lane, func() any {
+	a.learning = a.pool.Post(a.worker, func() any {
 		var l Learnt
 		l.Err = isolated(func() error {
 			for _, o := range step {
@@ -207,7 +207,7 @@ func (a *Advisor) Learn(step []policy.Observation) {
 // Recommended.
 func (a *Advisor) Recommend() {
 	p := a.policy
-	a.recommending = a.pool.Post(a.lane, func() any {
+	a.recommending = a.pool.Post(a.worker, func() any {
 		var r Recommended
 		r.Err = isolated(func() (err error) { r.Found, err = p.Recommend(); return err })
 		return r
@@ -215,7 +215,7 @@ func (a *Advisor) Recommend() {
 }
 
 // Flush is answered by Flushed when everything that was asked for has been done.
-func (a *Advisor) Flush() { a.pool.Post(a.lane, func() any { return Flushed{} }) }
+func (a *Advisor) Flush() { a.pool.Post(a.worker, func() any { return Flushed{} }) }
 
 // Broken says that the policy must be made anew before it is asked.
 func (a *Advisor) Broken() bool { return a.failures.broken }
@@ -238,7 +238,7 @@ func (a *Advisor) BeginRebuild() bool {
 func (a *Advisor) Rebuild() {
 	a.toRebuild = false
 	ctx := a.ctx
-	a.rebuilding = a.pool.Post(a.lane, func() any {
+	a.rebuilding = a.pool.Post(a.worker, func() any {
 		var r rebuilt
 		r.err = isolated(func() (err error) {
 			if r.policy, err = a.opt.Rebuild(ctx); err != nil {

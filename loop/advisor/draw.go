@@ -28,7 +28,7 @@ type Drawn struct {
 	Err     error
 }
 
-// picture is what the lane brings back.
+// picture is what the worker brings back.
 type picture struct {
 	Drawn
 	took time.Duration
@@ -43,7 +43,7 @@ func (a *Advisor) Draw(o *plan.Options, steps int) {
 	}
 	a.drawn.steps = steps
 	p, watch := a.policy, a.opt.Stopwatch
-	a.drawing = a.pool.Post(a.lane, func() any {
+	a.drawing = a.pool.Post(a.worker, func() any {
 		var v picture
 		begun := watch.Now()
 		v.Err = isolated(func() (err error) { v.Picture, err = Picture(o, p); return err })

@@ -58,13 +58,13 @@ func (a *Advisor) Overdue(waited time.Duration) (n int, why error) {
 }
 
 // Forgive forgets what failed once the run has fallen back: whoever resumes it asks a
-// policy that is made anew. A policy that has not answered keeps its lane, which may never
+// policy that is made anew. A policy that has not answered keeps its worker, which may never
 // be free again.
 func (a *Advisor) Forgive() {
 	f := &a.failures
 	if f.late > 0 && f.broken && a.opt.Rebuild != nil {
 		a.deciding, a.learning, a.recommending, a.rebuilding, a.drawing = 0, 0, 0, 0, 0
-		a.lane = a.spare
+		a.worker = a.spare
 		a.spare++
 	}
 	f.count, f.late = 0, 0

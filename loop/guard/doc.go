@@ -5,7 +5,7 @@
 //
 //	Hear(sensor, value, at) bool                  the only door for samples
 //	Tick(command, Told) Ruling                    safety.Output, whether the mode has turned
-//	Save(), Handle(worker.Result)                 latches and doses made durable, on a lane of their own
+//	Save(), Handle(worker.Result)                 latches and doses made durable, on a worker of their own
 //
 // It decides whether a run may start (what an earlier one left latched, how often a machine
 // has started by itself), keeps the control state and looks whether its files are there,

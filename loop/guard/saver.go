@@ -63,7 +63,7 @@ type (
 	Saved struct{}
 )
 
-// What jobs on the lanes of the control state bring.
+// What jobs on the workers of the control state bring.
 type (
 	// written is what became of a state.
 	written struct {
@@ -74,7 +74,7 @@ type (
 	ahead struct{ err error }
 )
 
-// Save makes latches and doses durable, on a lane of its own: a slow journal does
+// Save makes latches and doses durable, on a worker of its own: a slow journal does
 // not hold it up. Output that must wait for it waits in the safety layer. While one state
 // is being written the next one waits, and is the newest then: a disk that hangs has one
 // state, not a queue of them.
@@ -100,7 +100,7 @@ func (k *saver) write(state controlstate.State, generation uint64) {
 	})
 }
 
-// onDisk writes, on a lane.
+// onDisk writes, on a worker.
 func (k *saver) onDisk(what string, write func() error) error {
 	if k.opt.Disk == nil {
 		return write()
@@ -174,7 +174,7 @@ func (g *Guard) MarkUnderway() {
 // Underway says that the run has made a step already.
 func (g *Guard) Underway() { g.saver.underway = true }
 
-// markLatch notes at once that something is latched, on a lane that nothing else waits in:
+// markLatch notes at once that something is latched, on a worker that nothing else waits in:
 // a disk that is slow may take longer with the state than the process lives.
 func (k *saver) markLatch(state *controlstate.State) {
 	latched := len(state.Latched) > 0

@@ -205,7 +205,7 @@ func (x *Instrument) write(p *Present, k *link, b batch) {
 		b.setpoints.Revoked = func() bool { return x.revoked(orders) }
 	}
 	w.batch, w.ctx = b, k.calls.context(x.ctx)
-	x.pool.Post(k.lane, func() any {
+	x.pool.Post(k.worker, func() any {
 		w.asked = x.now()
 		if w.ctx.Err() != nil || b.setpoints.Late(w.asked) != nil {
 			w.err = errRevoked

@@ -9,7 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/worker"
 )
 
-// devices are those of a run, each with its lane.
+// devices are those of a run, each with its worker.
 type devices struct {
 	opt  Options
 	plan *plan.Options

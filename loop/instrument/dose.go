@@ -133,7 +133,7 @@ func (x *Instrument) give(g *Dose, k *link) {
 	k.flight = w.flight
 	s := drivers.Setpoints{Values: map[string]float64{name: g.amount}, Dose: x.opt.Run + "-" + strconv.FormatInt(g.action, 10)}
 	orders := x.orders.Load()
-	x.pool.Post(k.lane, func() any {
+	x.pool.Post(k.worker, func() any {
 		if w.revoked = x.revoked(orders); w.revoked {
 			return w
 		}

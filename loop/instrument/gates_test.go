@@ -81,7 +81,7 @@ func TestDoseGates(t *testing.T) {
 	}
 }
 
-// TestDoseIsRevoked: a dose that waits in its device's lane when the mode changes does not leave;
+// TestDoseIsRevoked: a dose that waits for its device's worker when the mode changes does not leave;
 // it is given in the run that goes on, once, and never after a fallback.
 func TestDoseIsRevoked(t *testing.T) {
 	for _, c := range []struct {
@@ -200,7 +200,7 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// TestOvertakenBeforeItLeft: a setpoint whose call was overtaken while it waited in its lane does
+// TestOvertakenBeforeItLeft: a setpoint whose call was overtaken while it waited for its worker does
 // not leave, and is not acknowledged: a run that begins with it has not begun there.
 func TestOvertakenBeforeItLeft(t *testing.T) {
 	tr := newTrial(t)

@@ -31,7 +31,7 @@ func (x *devices) HaltAll(limit time.Duration) {
 			continue
 		}
 		k.calls.overtake()
-		x.pool.Post(k.lane, func() any {
+		x.pool.Post(k.worker, func() any {
 			ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
 			defer cancel()
 			return halted{k, limit, k.act.Halt(ctx)}
@@ -77,7 +77,7 @@ type revived struct {
 // revive reopens a dead device and brings it to its own safe state.
 func (x *devices) revive(k *link) {
 	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
-	x.pool.Post(k.lane, func() any {
+	x.pool.Post(k.worker, func() any {
 		defer cancel()
 		return revived{k, k.makeSafe(ctx)}
 	})

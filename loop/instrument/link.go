@@ -12,9 +12,9 @@ import (
 
 // link is one device: it keeps at most one read and one write in flight.
 type link struct {
-	// index is the device's, lane where its calls run.
+	// index is the device's, worker where its calls run.
 	index    int
-	lane     int
+	worker   int
 	name     string
 	dev      drivers.Device
 	act      drivers.Actuator // nil: read only
@@ -43,12 +43,12 @@ type link struct {
 	outage  outage
 }
 
-func newLinks(devices []Device, lane int) []*link {
+func newLinks(devices []Device, worker int) []*link {
 	links := make([]*link, len(devices))
 	for i, d := range devices {
 		act, _ := d.Device.(drivers.Actuator)
 		_, listens := d.Device.(drivers.Listener)
-		links[i] = &link{index: i, lane: lane + i, name: d.Name, dev: d.Device, act: act, listens: listens}
+		links[i] = &link{index: i, worker: worker + i, name: d.Name, dev: d.Device, act: act, listens: listens}
 	}
 	return links
 }
@@ -87,7 +87,7 @@ func (k *link) lapses() bool {
 	return ok && k.parting != promised && (k.parting == refused || d.SafeOnClose())
 }
 
-// What jobs on a device's lane bring, and what devices hand over on their own.
+// What jobs on a device's worker bring, and what devices hand over on their own.
 type (
 	opened struct {
 		k        *link
@@ -138,7 +138,7 @@ func (x *devices) openLink(k *link) {
 	if s, ok := k.dev.(drivers.Notifier); ok {
 		s.Notify(func(text string) { x.pool.Put(remarked{k, text}) })
 	}
-	x.pool.Post(k.lane, func() any {
+	x.pool.Post(k.worker, func() any {
 		channels, err := k.dev.Open(x.ctx)
 		return opened{k, channels, err}
 	})
@@ -220,7 +220,7 @@ func (x *devices) poll(k *link, channels []string) {
 func (x *devices) ask(k *link, channels []string, a read) {
 	k.reading = true
 	a.ctx = k.calls.context(x.ctx)
-	x.pool.Post(k.lane, func() any {
+	x.pool.Post(k.worker, func() any {
 		a.reading, a.err = k.dev.Read(a.ctx, channels)
 		return a
 	})
@@ -286,6 +286,6 @@ func (x *devices) tellTrouble(k *link, doing string, err error) {
 // Close closes the devices: each is Closed.
 func (x *devices) Close() {
 	for _, k := range x.links {
-		x.pool.Post(k.lane, func() any { return shut{k, k.dev.Close()} })
+		x.pool.Post(k.worker, func() any { return shut{k, k.dev.Close()} })
 	}
 }

@@ -42,7 +42,7 @@ func (x *Instrument) part(p *Present, since time.Time) (over bool) {
 		if k.parting == notAsked {
 			k.parting = asked
 			ctx, cancel := context.WithTimeout(k.calls.context(x.ctx), restConfirm)
-			x.pool.Post(k.lane, func() any {
+			x.pool.Post(k.worker, func() any {
 				defer cancel()
 				return parted{k, keeper.Keep(ctx, held)}
 			})

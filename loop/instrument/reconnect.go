@@ -210,11 +210,11 @@ type reopened struct {
 	err      error
 }
 
-// reopen opens a device again on its lane. It moves nothing.
+// reopen opens a device again on its worker. It moves nothing.
 func (x *devices) reopen(k *link) {
 	k.outage.opening = true
 	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
-	x.pool.Post(k.lane, func() any {
+	x.pool.Post(k.worker, func() any {
 		defer cancel()
 		closing := k.dev.Close()
 		channels, err := k.dev.Open(ctx)

@@ -1,7 +1,7 @@
 // Package record owns the way to the journal: a queue of what is to be recorded, one write
-// at a time on the journal's lane, and what is known of the disk.
+// at a time on the journal's worker, and what is known of the disk.
 //
-//	Put(Entry) ──> queue ──> journal's lane ──> Written, with the entry's Done
+//	Put(Entry) ──> queue ──> journal's worker ──> Written, with the entry's Done
 //
 // A disk that fails holds the run until it is well again: the entry that failed stays the
 // first, and nothing behind it is lost but lines of the story, of which a thousand may

@@ -25,7 +25,7 @@ type seen struct {
 	news []journal.News
 }
 
-// lookOf gathers it, on the journal's lane.
+// lookOf gathers it, on the journal's worker.
 func lookOf(j *journal.Journal) seen { return seen{j.Held(), j.News()} }
 
 // look has the journal see, every second, whether it still is where it belongs.

@@ -27,7 +27,7 @@ const (
 // Entry is something to be recorded.
 type Entry struct {
 	What string
-	// Write is called on the journal's lane until it succeeds; it goes on where it failed.
+	// Write is called on the journal's worker until it succeeds; it goes on where it failed.
 	Write func(*journal.Journal) error
 	// Done, if any, is what follows once the entry is durable: Written carries it.
 	Done any
@@ -71,7 +71,7 @@ type Options struct {
 	// Look says that the journal's files are looked at every second, not only with each
 	// record.
 	Look bool
-	// Hook, if any, is called on the lane before and after each write, with what is written.
+	// Hook, if any, is called on the worker before and after each write, with what is written.
 	Hook func(what string)
 	// Space tells the free bytes on the journal's disk; nil: it is not looked at. With fewer
 	// than MinFree the run is held; 0: it is not looked at.
@@ -106,7 +106,7 @@ type Recorder struct {
 	files files
 }
 
-// New returns a recorder that writes to j on a lane of pool.
+// New returns a recorder that writes to j on a worker of pool.
 func New(j *journal.Journal, pool *worker.Pool, o Options) *Recorder {
 	return &Recorder{opt: o, pool: pool, journal: j}
 }
@@ -151,7 +151,7 @@ func (r *Recorder) Next(now time.Time) {
 	})
 }
 
-// written is what the journal's lane brings back.
+// written is what the journal's worker brings back.
 type written struct {
 	err  error
 	seen seen

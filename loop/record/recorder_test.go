@@ -34,7 +34,7 @@ func newBench(t *testing.T, o Options) *bench {
 	return &bench{Recorder: New(j, pool, o), pool: pool, now: time.Unix(1e9, 0)}
 }
 
-// after lets time pass, ticks, and handles what the lane brings.
+// after lets time pass, ticks, and handles what the worker brings.
 func (b *bench) after(d time.Duration) {
 	b.now = b.now.Add(d)
 	b.told = append(b.told, b.Tick(b.now)...)

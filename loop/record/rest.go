@@ -6,7 +6,7 @@ import "github.com/labtuner/tuner/loop/journal"
 // failed may be tried again, and goes on where it was.
 type WayToRest struct {
 	Actions []journal.Action
-	// ids are those of the actions that are on record; they belong to the journal's lane.
+	// ids are those of the actions that are on record; they belong to the journal's worker.
 	ids []int64
 }
 

@@ -41,14 +41,14 @@ func (d *slowDisk) wait(p *process, what string) time.Duration {
 		return 0
 	}
 	if most == 0 {
-		return laneTime[what]
+		return workerTime[what]
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.rng == nil {
 		d.rng = map[string]*rand.Rand{}
 	}
-	if d.rng[what] == nil { // each lane has its own, since the order of lanes is nobody's
+	if d.rng[what] == nil { // each worker has its own, since the order of workers is nobody's
 		d.rng[what] = newRand(p.w.seed, uint64(2000+10*p.number+len(what)))
 	}
 	return time.Duration(d.rng[what].Int64N(most) + 1)

@@ -231,9 +231,9 @@ func (p *process) failpoint(name string) {
 	}
 }
 
-// laneTime is what each of the loop's lanes takes at least for a job: at one instant two of
+// workerTime is what each of the loop's workers takes at least for a job: at one instant two of
 // them would be done in the order of the scheduler.
-var laneTime = map[string]time.Duration{"record": 1009 * time.Nanosecond, "control state": 2003 * time.Nanosecond,
+var workerTime = map[string]time.Duration{"record": 1009 * time.Nanosecond, "control state": 2003 * time.Nanosecond,
 	"policy": 5003 * time.Nanosecond, "device": 10007 * time.Nanosecond}
 
 // border is where the tuner's words leave it: the witness sees each.
@@ -244,7 +244,7 @@ type border struct {
 
 // Write shows the witness what is about to be sent.
 func (b *border) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
-	time.Sleep(laneTime["device"])
+	time.Sleep(workerTime["device"])
 	if s.Dose != "" {
 		b.p.w.witness.doseLeaves(b.p, s)
 		return b.Device.Write(ctx, s)
@@ -257,13 +257,13 @@ func (b *border) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 
 // Read takes its time.
 func (b *border) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
-	time.Sleep(laneTime["device"])
+	time.Sleep(workerTime["device"])
 	return b.Device.Read(ctx, channels)
 }
 
 // Halt is shown as a write of the safe values.
 func (b *border) Halt(ctx context.Context) error {
-	time.Sleep(laneTime["device"])
+	time.Sleep(workerTime["device"])
 	n := b.p.w.witness.sends(b.p, drivers.Setpoints{Values: map[string]float64{"a": safeValue, "b": safeValue}})
 	err := b.Device.Halt(ctx)
 	b.p.w.witness.sent(n, err)
@@ -278,7 +278,7 @@ type moody struct {
 
 // Propose is slow, panics, or says what no safety layer may believe.
 func (m *moody) Propose(ctx context.Context) (policy.Proposal, error) {
-	time.Sleep(laneTime["policy"])
+	time.Sleep(workerTime["policy"])
 	mood := m.w.mood()
 	if mood == moodSlow || mood == moodHung {
 		time.Sleep(m.w.pace.moodTime(mood))
@@ -291,7 +291,7 @@ func (m *moody) Propose(ctx context.Context) (policy.Proposal, error) {
 
 // Observe takes its time.
 func (m *moody) Observe(o policy.Observation) error {
-	time.Sleep(laneTime["policy"])
+	time.Sleep(workerTime["policy"])
 	return m.Policy.Observe(o)
 }
 

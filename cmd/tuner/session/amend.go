@@ -18,7 +18,7 @@ import (
 )
 
 // amend looks at a change that is asked for while the run goes on: what it sets is read as if
-// it stood in the file. It runs on a lane of the loop's.
+// it stood in the file. It runs on a worker of the loop's.
 func (s *session) amend(before plan.Changes, w loop.EditRequest) (a plan.Amended, err error) {
 	now, err := s.base.Anew(s.Env, before)
 	if err != nil {
