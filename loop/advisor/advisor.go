@@ -265,24 +265,24 @@ type rebuilt struct {
 func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 	switch v := r.Value.(type) {
 	case Decided:
-		if take(&a.deciding, r.Ticket) {
+		if arrived(&a.deciding, r.Ticket) {
 			return v, true
 		}
 	case Adopted:
-		if take(&a.deciding, r.Ticket) {
+		if arrived(&a.deciding, r.Ticket) {
 			return v, true
 		}
 	case Learnt:
-		if take(&a.learning, r.Ticket) {
+		if arrived(&a.learning, r.Ticket) {
 			a.best, a.known = v.Best, v.Err == nil
 			return v, true
 		}
 	case Recommended:
-		if take(&a.recommending, r.Ticket) {
+		if arrived(&a.recommending, r.Ticket) {
 			return v, true
 		}
 	case rebuilt:
-		if take(&a.rebuilding, r.Ticket) {
+		if arrived(&a.rebuilding, r.Ticket) {
 			if v.err == nil {
 				a.policy = v.policy
 			}
@@ -291,8 +291,8 @@ func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 			return Rebuilt{v.best, v.err}, true
 		}
 	case picture:
-		if take(&a.drawing, r.Ticket) {
-			return a.drawn.take(v, a.opt.Clock.Now()), true
+		if arrived(&a.drawing, r.Ticket) {
+			return a.drawn.note(v, a.opt.Clock.Now()), true
 		}
 	case Flushed:
 		return v, true
@@ -302,8 +302,8 @@ func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 	return nil, true
 }
 
-// take reports whether t is the awaited ticket, which is then awaited no more.
-func take(awaited *worker.Ticket, t worker.Ticket) bool {
+// arrived reports whether t is the awaited ticket, which is then awaited no more.
+func arrived(awaited *worker.Ticket, t worker.Ticket) bool {
 	if *awaited != t {
 		return false
 	}

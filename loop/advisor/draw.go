@@ -52,8 +52,8 @@ func (a *Advisor) Draw(o *plan.Options, steps int) {
 	})
 }
 
-// take notes what the drawing cost.
-func (d *drawn) take(v picture, now time.Time) Drawn {
+// note says when the next drawing may be, by what this one cost.
+func (d *drawn) note(v picture, now time.Time) Drawn {
 	d.next = now.Add(max(drawEvery, drawShare*v.took))
 	return v.Drawn
 }

@@ -45,8 +45,8 @@ func (r *Recorder) look(now time.Time) {
 	})
 }
 
-// take tells what has become of the journal's files, and holds the run or lets it go on.
-func (f *files) take(s seen) (events []any) {
+// follow tells what has become of the journal's files, and holds the run or lets it go on.
+func (f *files) follow(s seen) (events []any) {
 	before := f.held
 	f.held = s.held
 	for _, n := range s.news {

@@ -182,7 +182,7 @@ func (r *Recorder) Handle(now time.Time, result worker.Result) (events []any, mi
 	case written:
 		// What is known of the files comes before the record is taken for done: what it
 		// tells waits behind it.
-		events = r.files.take(v.seen)
+		events = r.files.follow(v.seen)
 		first := r.queue[0]
 		r.writing = 0
 		if v.err != nil {
@@ -194,9 +194,9 @@ func (r *Recorder) Handle(now time.Time, result worker.Result) (events []any, mi
 		return append(append(events, r.well(now)...), done), true
 	case seen:
 		r.files.looking = false
-		return r.files.take(v), true
+		return r.files.follow(v), true
 	case free:
-		return r.space.take(v, r.opt.MinFree), true
+		return r.space.follow(v, r.opt.MinFree), true
 	}
 	return nil, false
 }

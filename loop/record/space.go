@@ -45,8 +45,8 @@ func (r *Recorder) askSpace(now time.Time) {
 // Unknown: the free space cannot be asked for.
 type Unknown struct{ Err error }
 
-// take warns, holds, and lets go on.
-func (s *space) take(f free, least uint64) []any {
+// follow warns, holds, and lets go on.
+func (s *space) follow(f free, least uint64) []any {
 	s.asking = false
 	if f.err != nil { // what cannot be asked cannot be written either: the record says so
 		return []any{Unknown{f.err}}

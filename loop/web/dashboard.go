@@ -131,7 +131,7 @@ func (d *Dashboard) Run(ctx context.Context) {
 			d.broadcast("status", d.o.Panel.Status())
 			return
 		}
-		d.take(n)
+		d.add(n)
 	}
 }
 
@@ -177,8 +177,8 @@ func (d *Dashboard) read() (*Document, *collector, error) {
 	return doc, c, errors.Join(err, r.Close())
 }
 
-// take adds news to the document and sends it to the clients.
-func (d *Dashboard) take(n control.News) {
+// add puts news into the document and sends it to the clients.
+func (d *Dashboard) add(n control.News) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n.Lost > 0 {

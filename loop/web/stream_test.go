@@ -95,9 +95,9 @@ func TestStreamBringsTheDocumentUpToDate(t *testing.T) {
 	}
 	lines, _ := listen(t, base)
 	for n := 9; n <= 12; n++ {
-		d.take(newsOf(n))
+		d.add(newsOf(n))
 	}
-	d.take(control.News{Event: &journal.Event{Level: "warn", Kind: "safety", Message: "held", Step: 12, At: labStamp(12)}})
+	d.add(control.News{Event: &journal.Event{Level: "warn", Kind: "safety", Message: "held", Step: 12, At: labStamp(12)}})
 	for n := 11; n <= 12; n++ {
 		var u update
 		if err := json.Unmarshal([]byte(next(t, lines, "step")), &u); err != nil {
@@ -114,7 +114,7 @@ func TestStreamBringsTheDocumentUpToDate(t *testing.T) {
 	if kept.Total != 12 || kept.Events[len(kept.Events)-1].Message != "held" {
 		t.Errorf("%d steps, events %+v", kept.Total, kept.Events)
 	}
-	d.take(control.News{Lost: 3}) // then everything is read again
+	d.add(control.News{Lost: 3}) // then everything is read again
 	next(t, lines, "again")
 	if doc := fetch(); doc.Total != 10 {
 		t.Errorf("after a loss %d steps, the journal has 10", doc.Total)
@@ -159,7 +159,7 @@ func TestSlowClientIsDropped(t *testing.T) {
 		for !haveRoom(d, readers) {
 			time.Sleep(time.Millisecond)
 		}
-		d.take(control.News{Event: &event})
+		d.add(control.News{Event: &event})
 	}
 	for range streams {
 		if n := <-got; n != messages {

@@ -44,12 +44,12 @@ const firstRows = 128
 // that doubles when they are more.
 func New(capacity int) *Factor {
 	f := &Factor{most: capacity}
-	f.take(min(capacity, firstRows))
+	f.allocate(min(capacity, firstRows))
 	return f
 }
 
-// take allocates everything for rows observations in one piece.
-func (f *Factor) take(rows int) {
+// allocate makes room for everything for rows observations in one piece.
+func (f *Factor) allocate(rows int) {
 	ld, c := Stride(rows), vec.Up8(rows)+8
 	store := make([]float64, c*ld+5*c)
 	cut := func(n int) []float64 {
@@ -71,7 +71,7 @@ func (f *Factor) grow(n int) {
 		rows *= 2
 	}
 	old := *f
-	f.take(min(rows, f.most))
+	f.allocate(min(rows, f.most))
 	for k := range f.N {
 		copy(f.W[k*f.Stride:], old.Row(k))
 	}
@@ -84,7 +84,7 @@ func (f *Factor) grow(n int) {
 
 func (f *Factor) CopyFrom(g *Factor) {
 	if f.rows != g.rows {
-		f.take(g.rows)
+		f.allocate(g.rows)
 	}
 	f.N = g.N
 	copy(f.W, g.W)

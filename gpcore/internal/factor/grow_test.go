@@ -13,7 +13,7 @@ import (
 func TestGrownIsTheSame(t *testing.T) {
 	const n = 300
 	grown, whole := New(n), &Factor{most: n}
-	whole.take(n)
+	whole.allocate(n)
 	rng := rand.New(rand.NewPCG(3, 4))
 	k, l, u := make([]float64, vec.Up24(n)), make([]float64, vec.Up24(n)), make([]float64, vec.Up24(n))
 	for i := range n {

@@ -28,12 +28,12 @@ type View struct {
 // NewView makes a view with its own scratch.
 func NewView(m *Model) *View {
 	r := &View{Model: m}
-	r.take()
+	r.allocate()
 	return r
 }
 
-// take takes scratch for the observations that there are, and takes up the kernel.
-func (r *View) take() {
+// allocate makes scratch for the observations that there are, and lays out the kernel.
+func (r *View) allocate() {
 	r.room = r.Model.Room()
 	n := vec.Up24(r.room)
 	v := make([]float64, (vec.Lanes+2)*n)
@@ -53,7 +53,7 @@ func (r *View) SetKernel(k kernels.Kernel, version uint64) {
 func (r *View) Sync() {
 	switch {
 	case r.room < r.Model.Factor.N:
-		r.take()
+		r.allocate()
 	case r.version != r.Model.Version:
 		r.SetKernel(r.Model.Kernel, r.Model.Version)
 	}
