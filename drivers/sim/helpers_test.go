@@ -173,3 +173,12 @@ func (b bench) write(d drivers.Device, values map[string]float64, release ...str
 	}
 	return r
 }
+
+// cube returns the coordinates of x on the unit cube.
+func (p *Plant) cube(x []float64) []float64 {
+	u := make([]float64, len(x))
+	for i, v := range p.opt.Variables {
+		u[i] = (x[i] - v.Low) / (v.High - v.Low)
+	}
+	return u
+}

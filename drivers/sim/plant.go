@@ -227,12 +227,3 @@ func (p *Plant) Candidates() [][]float64 {
 	}
 	return rows
 }
-
-// cube returns the coordinates of x on the unit cube.
-func (p *Plant) cube(x []float64) []float64 {
-	u := make([]float64, len(x))
-	for i, v := range p.opt.Variables {
-		u[i] = (x[i] - v.Low) / (v.High - v.Low)
-	}
-	return u
-}

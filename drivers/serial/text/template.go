@@ -165,15 +165,6 @@ func (t template) skips() bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return p.skip })
 }
 
-// plain is the line of a template without conversions.
-func (t template) plain() string {
-	line := ""
-	for _, p := range t.parts {
-		line += p.literal
-	}
-	return line
-}
-
 // format writes v into the line. What is passed over on input is written as 0; a command
 // whose value lasts for a time has that time there (see command.line).
 func (t template) format(v float64) (string, error) {

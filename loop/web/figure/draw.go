@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"image/color"
 	"math"
 	"strings"
 )
@@ -227,10 +226,4 @@ func clipped(words string, size, width float64) string {
 		}
 	}
 	return ""
-}
-
-// over is what a colour with an alpha looks like on white.
-func over(c color.NRGBA) color.NRGBA {
-	mix := func(v uint8) uint8 { return uint8((int(v)*int(c.A) + 255*(255-int(c.A)) + 127) / 255) }
-	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 255}
 }
