@@ -11,7 +11,7 @@ import (
 // feeder opens examples/feeder.py.
 func feeder(t *testing.T) *Device {
 	t.Helper()
-	o := Default()
+	o := patient()
 	o.Command, o.Base = []string{"python3", "feeder.py"}, "examples"
 	d, err := New(o, nil, drivers.Env{Clock: wall{}})
 	if err != nil {
