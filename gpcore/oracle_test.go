@@ -122,19 +122,6 @@ func (o *oracle) predict(g *gpcore.GP, x []float64) (mean, variance []float64) {
 	return mean, variance
 }
 
-// logLikelihood is the log marginal likelihood.
-func (o *oracle) logLikelihood() float64 {
-	t, q := new(big.Float).SetPrec(oracleBits), bigFloat(0)
-	det := 0.0
-	for i, v := range o.vy {
-		q.Add(q, t.Mul(v, v))
-		d, _ := o.l[i][i].Float64()
-		det += math.Log(d)
-	}
-	f, _ := q.Float64()
-	return -0.5*f - det - 0.5*float64(o.n)*math.Log(2*math.Pi)
-}
-
 // worst is the largest error of the process at the points x: of the mean
 // absolute, of the variance relative to itself.
 func (o *oracle) worst(g *gpcore.GP, x []float64) (mean, variance float64) {

@@ -37,8 +37,8 @@ type stepper struct {
 	startedAt []float64
 	verifying verifying
 	// proposed says that the policy has decided a step which is not under way yet, wantBest
-	// ends the search, toldWait that the wait before the first step was recorded.
-	proposed, wantBest, toldWait bool
+	// ends the search.
+	proposed, wantBest bool
 	// toldSame says that shots which are the same to the bit were told of.
 	toldSame bool
 	// people is what people have asked for.

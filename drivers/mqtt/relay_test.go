@@ -22,7 +22,6 @@ type relay struct {
 	mu     sync.Mutex
 	kind   outage
 	down   bool
-	ended  bool
 	healed chan struct{} // closed when the outage ends
 	conns  map[*net.TCPConn]bool
 }

@@ -39,20 +39,19 @@ type outageCampaign struct {
 	in  *noted
 	net outageNet
 
-	number     float64
-	stale      int
-	wrong      int
-	wrote      int
-	confirmed  int
-	read       int
-	lastTaken  map[string]float64
-	lastCount  float64
-	judged     map[float64]string // what Write said of a setpoint, until it is over
-	ends       map[float64]time.Time
-	recovery   time.Duration
-	slowest    time.Duration
-	maxDelay   time.Duration
-	unreported int
+	number    float64
+	stale     int
+	wrong     int
+	wrote     int
+	confirmed int
+	read      int
+	lastTaken map[string]float64
+	lastCount float64
+	judged    map[float64]string // what Write said of a setpoint, until it is over
+	ends      map[float64]time.Time
+	recovery  time.Duration
+	slowest   time.Duration
+	maxDelay  time.Duration
 }
 
 // outageNet is a network that can fail.

@@ -18,11 +18,6 @@ type model interface {
 	landmarks(hours float64) [][]float64
 }
 
-// snapper is a model that knows only some settings: snap moves u to the one that
-// is achieved and returns its values in the variables' units, a slice of the
-// model's own.
-type snapper interface{ snap(u []float64) []float64 }
-
 // averager is a model that knows its moments' expectations in closed form.
 type averager interface {
 	// average returns a function of u that gives the expectation of mean and

@@ -126,7 +126,7 @@ func (t *Table) ranges() []interval {
 	return r
 }
 
-// recorded is the table plant; it implements model and snapper. A setting is
+// recorded is the table plant; it implements model. A setting is
 // achieved as the nearest row (in coordinates scaled by each input's range), and
 // a shot is one of the values measured there, each as likely as the others:
 // real noise, no model of it. Noise in Options stretches the replicates about
@@ -174,6 +174,8 @@ func (r *recorded) nearest(u []float64) int {
 	return best
 }
 
+// snap moves u to the setting that is achieved, and returns its values in the variables'
+// units, a slice of the model's own.
 func (r *recorded) snap(u []float64) []float64 {
 	n := r.nearest(u)
 	copy(u, r.rows[n])

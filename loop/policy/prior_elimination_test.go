@@ -38,12 +38,11 @@ func conditional(k kernels.Kernel, x [][]float64, y []float64, noise float64, at
 
 // trialOf is the direct computation of one prior's test.
 type trialOf struct {
-	kernel         kernels.Kernel
-	prior          model.Prior
-	sum, width     float64
-	decided        int
-	out            bool
-	mean, variance float64 // at the setting of the step
+	kernel     kernels.Kernel
+	prior      model.Prior
+	sum, width float64
+	decided    int
+	out        bool
 }
 
 // PE-GP-UCB against a direct computation of Algorithm 1: which setting, by which prior,

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -182,7 +181,6 @@ type docsProcess struct {
 	cmd  *exec.Cmd
 	says hosttest.Buffer
 	done chan struct{}
-	once sync.Once
 }
 
 // start runs a command by the shell, as typed. "go run ./cmd/tuner" is this binary.

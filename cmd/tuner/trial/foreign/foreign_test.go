@@ -47,7 +47,6 @@ type instrument struct {
 	env       func(port string) []string
 	link      string // how it is reached, where not at a port of its own: see cable and withBroker
 	unit      string
-	readback  string // more keys of the variable
 	objective string
 	device    func(python, port string) string
 }
