@@ -11,6 +11,7 @@ import (
 // The tests share one browser, in which their pages wait for each other's frames, for answers and
 // for timers more than they compute.
 func TestMain(m *testing.M) {
+	testsize.InMemory()
 	testsize.Waiting()
 	os.Exit(webtest.Main(m))
 }

@@ -21,6 +21,7 @@ type Program struct {
 // Main runs the tests of a package, whose binary is tuner too where it is called so, and an
 // instrument that misbehaves on request, or one of the package's own.
 func Main(m *testing.M, own ...Program) {
+	testsize.InMemory()
 	testsize.Waiting()
 	// Debian keeps daemons out of a user's path.
 	if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/usr/local/sbin"); err != nil {
