@@ -6,7 +6,7 @@ import "github.com/labtuner/tuner/loop/plan"
 func Endings() map[string]string {
 	return map[string]string{ReasonSteps: "all steps are done", ReasonCost: "the budget does not pay for another step",
 		ReasonTime: "its time is over", ReasonInterrupted: "it was interrupted", ReasonFault: "a fault ended it",
-		reasonNoData: "the instrument gave no data", ReasonSafety: "the safety layer ended it", ReasonTarget: "the target is reached", ReasonNoImprovement: "no better bound came any more",
+		reasonNoData: "the instrument gave no data", ReasonSafety: "the safety layer ended it", ReasonTarget: "the target is reached", ReasonNoImprovement: "the bound stopped improving",
 		ReasonBest: "an operator ended the search", ReasonEnd: "an operator ended it"}
 }
 

@@ -53,6 +53,8 @@ func TestAlikeStepsShareARow(t *testing.T) {
 	}
 	d.Steps[29].Struck = "anna"
 	b := webtest.Open(t, ctx, reportFile(t, d), webtest.Screens()[0])
+	b.Unfold(t)
+	awaitText(t, b, "Predicted")
 	rows := webtest.Ask[[][]string](t, b, `[...document.querySelectorAll("[aria-labelledby=why] tbody tr")].map((r) => [...r.cells].map((c) => c.innerText))`)
 	first := rows[len(rows)-1]
 	if first[0] != "1 to 5" || !strings.HasPrefix(first[2], "initial design") || first[5] != "2 to 4.4" || first[6] != "1 to 3" {

@@ -44,6 +44,7 @@ func TestGallery(t *testing.T) {
 				}()
 				b := webtest.Open(t, browser, s.URL, screen)
 				awaitText(t, b, d.Run.Name)
+				b.Unfold(t)
 				if c.lost {
 					s.CloseClientConnections()
 					s.Listener.Close()

@@ -64,7 +64,7 @@ func (d *Dashboard) mountPast(s *Server) {
 	p := &past{archive: d.o.Archive, key: d.o.Key, making: make(chan struct{}, 1)}
 	s.Handle("GET /api/past", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !VisitorOf(r).Commands {
-			http.Error(w, "the runs of before are listed for those who may command: open the link that tuner run has made", http.StatusForbidden)
+			http.Error(w, "ended runs are listed for those who may send commands: open the link that tuner run printed", http.StatusForbidden)
 			return
 		}
 		d.writeJSON(w, http.StatusOK, p.list(r.Context()))

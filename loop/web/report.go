@@ -16,7 +16,7 @@ import (
 var pageFiles embed.FS
 
 // scripts are the renderer's, in the order of their use.
-var scripts = [...]string{"uplot.js", "dom.js", "chart.js", "sections.js", "pictures.js", "headline.js", "app.js"}
+var scripts = [...]string{"uplot.js", "dom.js", "chart.js", "sections.js", "pictures.js", "headline.js", "fold.js", "app.js"}
 
 // styles likewise.
 var styles = [...]string{"uplot.css", "style.css"}

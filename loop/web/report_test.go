@@ -93,10 +93,10 @@ func TestReportInABrowser(t *testing.T) {
 			if got := b.Text(t, "h1"); got != "laser </script><b>" {
 				t.Errorf("the heading is %q", got)
 			}
+			b.DrawAll(t)
 			if text := b.Text(t, "main"); !strings.Contains(text, "4.8 mJ by its pessimistic bound") || !strings.Contains(text, "held: <script>alert(1)</script>") {
 				t.Errorf("the page says %.2000q", text)
 			}
-			b.DrawAll(t)
 			if n := webtest.Ask[int](t, b, `document.querySelectorAll("canvas").length`); n != 4 { // the objective, one slice, two variables
 				t.Errorf("%d figures", n)
 			}

@@ -63,6 +63,8 @@ func TestReportSavesFiguresAndPrints(t *testing.T) {
 	d := labDocument(t, 30)
 	d.Doses = []DosePart{{Variable: "nutrient", Unit: "mL", Doses: 4, Given: 14.5, Unknown: 2, UnknownAmount: 9, Refused: 1, Largest: 5, PerDose: 12, Limit: 600}}
 	b := webtest.Open(t, ctx, reportFile(t, d), webtest.Screens()[1])
+	b.Unfold(t)
+	awaitText(t, b, "Doses of")
 	if text := b.Text(t, "main"); !strings.Contains(text, "14.5 mL") || !strings.Contains(text, "2 (9 mL)") || !strings.Contains(text, "585.5 mL") {
 		t.Errorf("the report tells of no doses: %s", text)
 	}

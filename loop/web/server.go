@@ -175,7 +175,7 @@ func (s *Server) admits(r *http.Request) bool {
 // refusal says what a visitor who is not admitted needs.
 func (s *Server) refusal() string {
 	if s.o.ReadByAll {
-		return "this page only shows the run: commands need the token, which is in the link that tuner run has made"
+		return "this page only shows the run: to send commands, open the link that tuner run printed"
 	}
 	return "a token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN"
 }

@@ -43,6 +43,8 @@ func TestPageTellsWhatIs(t *testing.T) {
 	if !strings.Contains(text, "it will not be: stop.verify is 0") || strings.Contains(text, "Not verified yet") {
 		t.Errorf("a comparison is promised that is not to be: %.1500q", text)
 	}
+	b.Unfold(t)
+	awaitText(t, b, "Paid a step")
 	row := webtest.Ask[string](t, b, `document.querySelector("[aria-labelledby=cost] tbody tr td:nth-of-type(2)").innerText`)
 	if row != "10 min" {
 		t.Errorf("a step that cost 10 min is said to cost %q", row)

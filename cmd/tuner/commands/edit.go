@@ -37,13 +37,13 @@ func (x editing) names() string {
 
 // editings are those commands.
 var editings = []editing{
-	{control.CommandStrike, "[STEP,STEP...]", "Strike steps of a running tuner", `The model is from then on as if the struck steps had never been observed; what they cost stays
+	{control.CommandStrike, "[STEP,STEP...]", "Strike steps of a running tuner", `The model forgets the struck steps from the next decision on; what they cost stays
 paid. The record keeps them, with who struck them and why, and report and export show them
 as struck. A step that is not over, not there or struck already is refused.
 
-In place of a run its journal may be named, where no run writes it, finished or not: what is made
-of it from then on (tuner best, report, export, a warm start, a run that goes on) knows of it.`, readSteps, false, true, isSteps},
-	{control.CommandUnstrike, "STEP[,STEP...]", "Have struck steps of a running tuner count again", `The model is from then on as if they had never been struck.`, readSteps, false, true, isSteps},
+Instead of a run, you may name a journal that no run is writing, finished or not: tuner best,
+report, export, a warm start and a run that goes on then leave these steps out.`, readSteps, false, true, isSteps},
+	{control.CommandUnstrike, "STEP[,STEP...]", "Reinstate struck steps of a running tuner", `The model learns from them again, as if they had never been struck.`, readSteps, false, true, isSteps},
 	{control.CommandNarrow, "NAME=LOW:HIGH...", "Narrow the range of a variable of a running tuner", `Decisions keep to the new range, which must lie inside the present one. A step under way keeps
 its destination. What was measured outside stays in the model.`, readRanges, true, false, isPair},
 	{control.CommandWiden, "NAME=LOW:HIGH...", "Widen the range of a variable of a running tuner", `Decisions keep to the new range, which must hold all of the present one and lie within the hard

@@ -3,6 +3,7 @@ package host
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 func WriteFile(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s cannot be written: %w", path, errors.Unwrap(err))
 	}
 	if info, there := os.Stat(path); there == nil {
 		err = f.Chmod(info.Mode().Perm())

@@ -147,7 +147,7 @@ func (s *session) overruled(before journal.Configuration, past *replay.Past) (c 
 	}
 	old, err := setup.Parse(before.File, before.Text, s.Env)
 	if err != nil {
-		return nil, fmt.Sprintf("warning: the configuration of before cannot be read any more, so what commands have changed stays: %v", plainly(err))
+		return nil, fmt.Sprintf("warning: the earlier configuration cannot be read, so the changes that commands made stay: %v", plainly(err))
 	}
 	c = &plan.Change{From: past.Steps + 1}
 	for _, o := range old.Config.Changed(s.base.Config) {

@@ -24,14 +24,29 @@ func (f *Figure) draw(c canvas, s Size) {
 		}
 		top += 0.2 * s.Font
 	}
+	text := axisText(s)
+	if f.OneKey {
+		top = f.Charts[0].key(c, point{margin, top}, s.Width-2*margin, text)
+	}
+	scaled := 0.0
+	for _, p := range f.Charts {
+		if p.Scale != nil {
+			scaled = max(scaled, p.Scale.width(text.size))
+		}
+	}
 	columns := f.columns(s)
 	rows := (len(f.Charts) + columns - 1) / columns
 	w, h := (s.Width-2*margin)/float64(columns), (s.Height-top-0.4*s.Font)/float64(rows)
 	for i := range f.Charts {
 		a := point{margin + float64(i%columns)*w, top + float64(i/columns)*h}
-		f.Charts[i].draw(c, a, point{a.x + w - 0.6*s.Font, a.y + h}, s)
+		p := f.Charts[i]
+		p.keyless, p.scaled = f.OneKey, scaled
+		p.draw(c, a, point{a.x + w - 0.6*s.Font, a.y + h}, s)
 	}
 }
+
+// axisText is the lettering of axes and keys.
+func axisText(s Size) lettering { return lettering{size: 0.85 * s.Font, colour: Ink.rgb()} }
 
 // columns is how many charts stand beside each other.
 func (f *Figure) columns(s Size) int {
@@ -51,7 +66,7 @@ func (f *Figure) columns(s Size) int {
 
 // draw puts a chart between two corners.
 func (p *Chart) draw(c canvas, a, b point, s Size) {
-	text := lettering{size: 0.85 * s.Font, colour: Ink.rgb()}
+	text := axisText(s)
 	top := a.y + 0.3*s.Font
 	if p.Title != "" {
 		top += s.Font
@@ -64,7 +79,9 @@ func (p *Chart) draw(c canvas, a, b point, s Size) {
 		x, y = x.with(lx.low, lx.positive, lx.high), y.with(ly.low, ly.positive, ly.high)
 	}
 	at := place{x: p.X.spanOf(x), y: p.Y.spanOf(y), stroke: s.Font / 10, font: text.size}
-	top = p.key(c, point{a.x, top}, b.x-a.x, text)
+	if !p.keyless {
+		top = p.key(c, point{a.x, top}, b.x-a.x, text)
+	}
 	yTicks := p.Y.ticks(at.y, max(3, int((b.y-top)/(2.6*text.size))))
 	wide := 0.0
 	for _, t := range yTicks {
@@ -80,7 +97,7 @@ func (p *Chart) draw(c canvas, a, b point, s Size) {
 		at.b.y -= 1.3 * text.size
 	}
 	if p.Scale != nil {
-		at.b.x -= 1.2*s.Font + p.Scale.width(text.size)
+		at.b.x -= 1.2*s.Font + p.scaled
 	}
 	if at.b.x-at.a.x < s.Font || at.b.y-at.a.y < s.Font {
 		return // no room: too many charts for this size

@@ -14,6 +14,8 @@ type Figure struct {
 	Charts []Chart
 	// Columns is how many charts stand beside each other; 0: as suits their number.
 	Columns int
+	// OneKey is for charts of the same marks: the first one's names stand once, above all of them.
+	OneKey bool
 }
 
 // Chart is one pair of axes with what is drawn in it.
@@ -24,6 +26,9 @@ type Chart struct {
 	Layers []Layer
 	// Scale explains the colours of a map, nil: none.
 	Scale *Scale
+	// keyless leaves the names out; scaled is the room of the widest scale of the figure.
+	keyless bool
+	scaled  float64
 }
 
 // Scale is a colour scale: what the darkest and the brightest colour stand for.

@@ -75,7 +75,7 @@ const actions = [
   ["strike", "Strike steps", "The model forgets them from the next decision on; the record keeps them, and what they cost stays paid.", (d) => [field("Steps", "steps", { placeholder: "41,57 or 41-44" }),
     h("label", null, h("span", null, "or all in which this sensor was at an end of its range"), h("select", { name: "saturated" }, h("option", { value: "" }, "none"), d.run.sensors.map((s) => h("option", { value: s.name }, s.name))))],
   (form) => { const w = written(form); return w.saturated && !w.steps ? { saturated: w.saturated } : { steps: stepList(w.steps || "") }; }],
-  ["unstrike", "Have struck steps count again", "The model knows of them again, as if they had never been struck.", (d) => {
+  ["unstrike", "Reinstate struck steps", "The model learns from them again, as if they had never been struck.", (d) => {
     const struck = d.steps.filter((s) => s.struck).map((s) => s.n);
     return [field("Steps", "steps", { placeholder: "41,57 or 41-44" }), h("small", null, struck.length ? "Struck are " + struck.slice(-40).join(", ") : "No step that is shown is struck.")];
   }, (form) => ({ steps: stepList(written(form).steps || "") })],
@@ -87,8 +87,8 @@ const actions = [
     const all = settable(d).filter((v) => known(v.now.frozen));
     return all.length ? all.map((v) => h("label", { class: "tick" }, h("input", { type: "checkbox", name: v.name }), h("span", null, `${v.name}, frozen at ${quantity(v.now.frozen, v.unit)}`))) : [h("p", null, "No variable is frozen.")];
   }, (form) => ({ variables: Object.keys(oneOf(written(form), "say which variable")) })],
-  ["change", "Extend, or change stop conditions, risk and costs", "Type what is to be another; none leaves a key out. A run that has ended goes on with: tuner run --extend", () => keysShown.map(([key, label]) => field(`${label} (${key})`, key, { placeholder: "as it is" })),
-    (form) => ({ set: Object.fromEntries(Object.entries(oneOf(written(form), "say what is to be another")).map(([k, v]) => [k, v === "none" ? "" : literal(v)])) })],
+  ["change", "Extend, or change stop conditions, risk and costs", "Fill in only what shall change; none removes a key. To go on with an ended run: tuner run --extend", () => keysShown.map(([key, label]) => field(`${label} (${key})`, key, { placeholder: "as it is" })),
+    (form) => ({ set: Object.fromEntries(Object.entries(oneOf(written(form), "fill in what shall change")).map(([k, v]) => [k, v === "none" ? "" : literal(v)])) })],
   ["set-best", "End the search at the best setting", "As if a stop condition held.", () => [], () => ({})],
   ["end", "End the run", "The quiet way: each actuator goes to its shutdown state. Stop to safe is the quick one.", () => [], () => ({})],
 ];

@@ -2,7 +2,13 @@
 // Charts: uPlot with our colours, a description for those who cannot see it, and its data
 // to look at and to save.
 
-const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+// ink is a colour of the style sheet. The browser is asked once for each, until the scheme changes: after a change
+// of the page it would compute styles anew for every question.
+const inks = new Map(), colours = ["ground", "accent", "second", "third", "soft", "line", "band"];
+function ink(name) {
+  if (!inks.has(name)) inks.set(name, getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim());
+  return inks.get(name);
+}
 
 // placed gives functions from a chart's values to its pixels, which for many points take a fraction of
 // the time of uPlot's own.
@@ -53,16 +59,20 @@ function bars(u, spec) {
 // look no different.
 const manyPoints = 600, isMany = (spec) => spec.x.values.length > manyPoints;
 
-// dots draws the points of a series as small squares, those that fall on one another once.
+// dots draws the points of a series as small squares: cells of two pixels that have one, neighbours of a row in one go.
 function dots(u, x, s) {
-  const size = Math.max(2, Math.min(3, s.size || 3)) * devicePixelRatio, y = s.values, seen = new Set(), [px, py] = placed(u, s.scale);
+  const y = s.values, [px, py] = placed(u, s.scale), cell = 2 * devicePixelRatio, more = s.size > 2 ? devicePixelRatio : 0, { left, top, width, height } = u.bbox;
+  const wide = Math.ceil(width / cell) + 1, high = Math.ceil(height / cell), seen = new Uint8Array(wide * high); // the last column stays empty
+  for (let i = 0; i < x.length; i++) {
+    if (y[i] == null) continue;
+    const a = Math.floor((px(x[i]) - left) / cell), b = Math.floor((py(y[i]) - top) / cell);
+    if (a >= 0 && a < wide - 1 && b >= 0 && b < high) seen[b * wide + a] = 1;
+  }
   inside(u, s.colour || "accent", (c) => {
-    for (let i = 0; i < x.length; i++) {
-      if (y[i] == null) continue;
-      const a = Math.round(px(x[i]) - size / 2), b = Math.round(py(y[i]) - size / 2), cell = (a >> 1) * 65536 + (b >> 1);
-      if (seen.has(cell)) continue;
-      seen.add(cell);
-      c.fillRect(a, b, size, size);
+    for (let from = seen.indexOf(1); from >= 0; ) {
+      const to = seen.indexOf(0, from), row = Math.floor(from / wide);
+      c.fillRect(left + (from - row * wide) * cell, top + row * cell, (to - from) * cell + more, cell + more);
+      from = seen.indexOf(1, to);
     }
   });
 }
@@ -70,22 +80,25 @@ function dots(u, x, s) {
 // rowsOf are the rows of a description that its lines and scales need: of every two pixels one, and of each
 // series its ends, where it is lowest and highest, and where a step is. Dots and bars are drawn from all rows.
 function rowsOf(spec, width) {
-  const n = spec.x.values.length, rows = new Set([0, n - 1]);
-  for (let k = 0; k < width / 2; k++) rows.add(Math.floor((2 * k * n) / width));
+  const n = spec.x.values.length, rows = new Uint8Array(n), out = [];
+  rows[0] = rows[n - 1] = 1;
+  for (let k = 0; k < width / 2; k++) rows[Math.floor((2 * k * n) / width)] = 1;
   for (const { kind, values } of spec.series) {
+    if (!values) continue;
     let low = 0, high = 0;
     for (let i = 1; i < n; i++) {
       if (values[i] == null) continue;
       if (!(values[i] >= values[low])) low = i;
       if (!(values[i] <= values[high])) high = i;
-      if (kind === "step" && values[i] !== values[i - 1]) rows.add(i - 1).add(i);
+      if (kind === "step" && values[i] !== values[i - 1]) rows[i - 1] = rows[i] = 1;
     }
-    rows.add(low).add(high);
+    rows[low] = rows[high] = 1;
   }
-  return [...rows].sort((a, b) => a - b);
+  rows.forEach((wanted, i) => wanted && out.push(i));
+  return out;
 }
 
-// A chart is described by: title, summary, x: {label, values}, series: [{label, values,
+// A chart is described by: title, summary, x: {label, values}, series: [{label, values or level,
 // colour, kind: "line" | "points" | "step" | "hidden", dash, scale}], bands: [[upper, lower]]
 // by index of series, bars: [low, high], yLabel, rightLabel, wide.
 class Chart {
@@ -96,13 +109,13 @@ class Chart {
     this.caption = h("figcaption");
     this.details = h("details", null, h("summary", null, "Data as a table"));
     this.element = h("figure", { class: wide ? "wide" : null, id: "figure-" + slug(title) },
-      h("h3", null, title), this.plot, this.caption,
+      h(wide ? "h2" : "h3", null, title), this.plot, this.caption,
       h("div", { class: "tools" },
         h("button", { type: "button", onclick: () => this.savePNG() }, "Save PNG"),
         h("button", { type: "button", onclick: () => this.saveCSV() }, "Save CSV")),
       this.details);
     this.details.addEventListener("toggle", () => this.fillTable());
-    this.resized = new ResizeObserver(() => this.resize());
+    this.resized = new ResizeObserver(([e]) => this.resize(e.contentRect.width));
     this.resized.observe(this.plot);
     // What nobody sees is not drawn until it is near the window, or printed.
     this.near = new IntersectionObserver((all) => {
@@ -148,11 +161,14 @@ class Chart {
     this.describe();
     this.lay();
     this.fill();
+    this.hang();
   }
 
-  // wanted says that the chart is to be drawn now.
+  // wanted says that the chart is to be drawn now. The observer has told how wide it is: to ask would lay out the
+  // whole page.
   wanted(unseen) {
-    this.stale = !this.plot.clientWidth || !(this.seen || unseen);
+    if (unseen) this.width = this.plot.clientWidth;
+    this.stale = !this.width || !(this.seen || unseen);
     return !this.stale && Boolean(this.make || this.spec);
   }
 
@@ -164,43 +180,56 @@ class Chart {
       if (this.wanted()) this.describe();
       else this.parts = null;
     });
+    part("read", () => (this.data = dataOf(this.spec, this.width)));
     part("laid", () => {
       this.lay();
       this.bare = isMany(this.spec);
     });
-    part("filled", () => this.fill());
-    part("pointed", () => this.bare && this.point());
+    part("filled", () => this.u.setData(this.data));
+    part("dotted", () => this.bare && this.below(() => this.spec.series.forEach((s) => s.kind === "points" && dots(this.u, this.spec.x.values, s))));
+    part("barred", () => {
+      if (this.bare && this.spec.bars) this.below(() => bars(this.u, this.spec));
+      this.bare = false;
+      this.hang();
+    });
   }
 
-  // lay makes the chart, without data.
+  // lay makes the chart, without data, and apart from the page: a half of it would be laid out and painted as well.
   lay() {
-    this.u?.destroy();
+    if (this.u !== this.hung) this.u.destroy();
     this.bare = false;
     this.shape = shapeOf(this.spec);
-    this.u = new uPlot(optionsOf(this.spec, this.plot.clientWidth, this), null, this.plot);
+    this.u = new uPlot(optionsOf(this.spec, this.width, this), null, h("div"));
+  }
+
+  // hang puts the chart on the page, in place of an older one.
+  hang() {
+    if (this.u === this.hung) return;
+    this.hung?.destroy();
+    this.hung = this.u;
+    this.plot.append(this.u.root);
   }
 
   fill() {
-    this.u.setData(dataOf(this.spec, this.u.width));
+    this.u.setData(dataOf(this.spec, this.width));
   }
 
-  // point draws the dots and bars below lines that are there already.
-  point() {
-    this.bare = false;
+  // below draws under what is there already.
+  below(draw) {
     this.u.ctx.globalCompositeOperation = "destination-over";
-    this.spec.series.forEach((s) => s.kind === "points" && dots(this.u, this.spec.x.values, s));
-    if (this.spec.bars) bars(this.u, this.spec);
+    draw();
     this.u.ctx.globalCompositeOperation = "source-over";
   }
 
-  resize() {
-    if (!this.u) this.draw();
-    else if (Math.abs(this.u.width - this.plot.clientWidth) > 1) this.u.setSize({ width: this.plot.clientWidth, height: this.u.height });
+  resize(width) {
+    this.width = width;
+    if (!this.u) this.stale && this.drawLater();
+    else if (width && Math.abs(this.u.width - width) > 1) this.u.setSize({ width, height: this.u.height });
   }
 
   columns() {
     const s = this.spec;
-    return [[s.x.label, ...s.series.map((r) => named({ name: r.label, unit: r.unit }))], [s.x.values, ...s.series.map((r) => r.values)]];
+    return [[s.x.label, ...s.series.map((r) => named({ name: r.label, unit: r.unit }))], [s.x.values, ...s.series.map((r) => valuesOf(r, s.x.values.length))]];
   }
 
   fillTable() {
@@ -233,12 +262,15 @@ class Chart {
 
 const shapeOf = (spec) => JSON.stringify([isMany(spec), spec.series.map((s) => [s.label, s.kind, s.colour]), spec.x.label, spec.yLabel, spec.yRange]);
 
-// dataOf is what uPlot is given of a description.
+// valuesOf are the values of a series, of which a level has one.
+const valuesOf = (s, n) => s.values || new Array(n).fill(s.level);
+
+// dataOf is what uPlot is given of a description: a level only its ends, where there are many rows.
 function dataOf(spec, width) {
-  const all = [spec.x.values, ...spec.series.map((s) => s.values)];
-  if (spec.x.values.length <= Math.max(manyPoints, width)) return all;
-  const rows = rowsOf(spec, width);
-  return all.map((values) => rows.map((i) => values[i]));
+  const n = spec.x.values.length;
+  if (n <= Math.max(manyPoints, width)) return [spec.x.values, ...spec.series.map((s) => valuesOf(s, n))];
+  const rows = rowsOf(spec, width), of = (values) => rows.map((i) => values[i]), last = rows.length - 1;
+  return [of(spec.x.values), ...spec.series.map((s) => (s.values ? of(s.values) : rows.map((_, k) => (k && k < last ? null : s.level))))];
 }
 
 function seriesOf(s, barred, many) {
@@ -249,7 +281,7 @@ function seriesOf(s, barred, many) {
     width: points || s.kind === "hidden" ? 0 : s.width || 2, dash: s.dash,
     paths: points || barred ? () => null : s.kind === "step" ? uPlot.paths.stepped({ align: 1 }) : undefined,
     points: { show: points && !many, size: s.size || 6, stroke: colour, fill: s.hollow ? "transparent" : colour, width: s.width || 1.5 },
-    spanGaps: !points, value: (_, v) => (known(v) ? num(v) : ""),
+    spanGaps: !points, value: (_, v, i, at) => (known(v) ? num(v) : s.values || at == null ? "" : num(s.level)),
   };
 }
 

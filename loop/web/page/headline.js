@@ -23,7 +23,7 @@ function verdictOf(d) {
   if (v.verdict === "better") return ["good", "verified", v.gain ? `better than the start, p = ${num(v.gain.p, 2)}` : "better than the start"];
   if (v.words) return ["watch", "no gain shown", "re-measured against the start"];
   if (stoppedEarly(d)) return ["watch", "not verified", "it was stopped before"];
-  return ["watch", d.run.finished || d.run.unverified || d.run.mode === "shadow" ? "not verified" : "not verified yet", "the model's word"];
+  return ["watch", d.run.finished || d.run.unverified || d.run.mode === "shadow" ? "not verified" : "not verified yet", "predicted by the model"];
 }
 
 // gainOf is how much better than the start the recommended setting is, in percent of the start: as
@@ -50,7 +50,7 @@ function headlineSection(d) {
   const part = limit ? steps / limit : known(d.run.stop_seconds) && s ? s.elapsed_s / d.run.stop_seconds : null;
   tiles.push(["Steps", limit ? `${steps} of ${limit}` : String(steps), known(part) ? h("progress", { max: "100", value: String(Math.round(100 * Math.min(part, 1))), "aria-label": "of the search" }) : "of the search"]);
   const end = d.run.finished || (s && s.state === "ended");
-  if (s && !end) tiles.push(["Time left", known(s.left_s) && !["stopped", "tripped"].includes(s.state) ? seconds(s.left_s) : "-", s.comparison && s.comparison.running ? "it verifies" : s.state === "running" ? "at this pace" : "while it does not run"]);
+  if (s && !end) tiles.push(["Time left", known(s.left_s) && !["stopped", "tripped"].includes(s.state) ? seconds(s.left_s) : "-", s.comparison && s.comparison.running ? "verification under way" : s.state === "running" ? "at this pace" : "while it does not run"]);
   const cause = s && s.causes.length ? s.causes[0].text : s && s.paused_by ? "by " + s.paused_by : s && s.state === "running" ? s.phase : "";
   if (s && !end) tiles.push(["State", stateText(s, d), cause, stateLevels[s.state]]);
   else if (d.run.finished) tiles.push(["Ended", endWords(d, d.run.reason), d.run.start.slice(0, 10)]);

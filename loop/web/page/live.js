@@ -168,8 +168,9 @@ class Live {
     this.page.replace("alarms", h("div", { class: "messages " + (told.length ? (alarm ? "bad" : "watch") : "quiet"), role: "region", "aria-label": "Messages", tabindex: "0" },
       told.length ? told.map(notice) : h("p", null, "✓ Nothing needs you.")));
     this.page.replace("headline", headlineSection(this.document));
-    const d = this.document, sections = { status: () => statusSection(s), best: () => bestSection(d), health: () => healthSection(d), safety: () => safetySection(d) };
+    const d = this.document, sections = { status: () => statusSection(s), best: () => bestSection(d), health: () => healthSection(d) };
     for (const [name, section] of Object.entries(sections)) this.page.jobs.later(name, () => this.page.replace(name, section()));
+    this.page.foldSafety(d);
   }
 
   buttons() {
@@ -182,7 +183,7 @@ class Live {
     this.act = new Act(this);
     this.answer = h("p", { role: "status", id: "answer", tabindex: "0", "aria-label": "Answers to commands" }, "Answers to commands appear here.");
     this.alarm = h("span", { class: "heard", role: "alert", id: "alarm" });
-    this.readOnly = h("span", { id: "read-only", hidden: "" }, "Read-only: commands need the link that tuner run has made");
+    this.readOnly = h("span", { id: "read-only", hidden: "" }, "Read-only: to send commands, open the link that tuner run printed");
     this.page.parts.actions.append(this.alarm, this.stop, this.pause, this.resume, this.reset, this.act.button, this.act.panel, this.readOnly);
     this.page.root.append(h("footer", null, this.answer));
     document.addEventListener("keydown", (e) => {

@@ -106,12 +106,12 @@ class Drawings {
       const [runs, past] = [await get("api/runs"), await get("api/past")];
       const head = [["Run"], ["Kind"], ["State"], ["Steps", true], ["Best, by the model", true], ["When (UTC)"]];
       const rows = [...runs.map(goingRow), ...(past || []).map(pastRow)], two = (past || []).filter((r) => r.report).slice(0, 2).map((r) => r.journal);
-      this.runs.replaceChildren(rows.length ? table("Runs of this computer", head, rows) : h("p", null, "None that this one may reach."),
-        past ? "" : h("p", null, "Ended runs are listed for whoever came by the link that tuner run has made."),
+      this.runs.replaceChildren(rows.length ? table("Runs of this computer", head, rows) : h("p", null, "None within reach of this one."),
+        past ? "" : h("p", null, "To list ended runs as well, open the link that tuner run printed."),
         h("div", { class: "tools" }, h("button", { type: "button", onclick: () => this.list() }, "List again")),
         h("p", null, "Two or more of them, side by side: ", h("code", null, "tuner report " + (two.length > 1 ? two.join(" ") : "a.db b.db"))));
     } catch (e) {
-      this.runs.replaceChildren(h("p", null, "The list cannot be had: " + e.message));
+      this.runs.replaceChildren(h("p", null, "The list is not available: " + e.message));
     }
   }
 }
@@ -124,7 +124,7 @@ function goingRow(r) {
     s.recommended ? quantity(s.recommended.mean, s.objective.unit) : "-", "now"];
 }
 
-// pastRow is a run of before, with its report.
+// pastRow is an ended run, with its report.
 function pastRow(r) {
   if (r.error) return [r.journal, "-", "cannot be read: " + r.error, "-", "-", when(r.at_ms)];
   return [h("a", { href: r.report, target: "_blank", title: r.journal }, r.name), modeWords[r.mode] || r.mode, r.state, String(r.steps), known(r.best) ? quantity(r.best, r.unit) : "-", when(r.at_ms)];

@@ -43,29 +43,29 @@ function bestSection(d) {
       + (known(p.best.noise_sd) ? `; one shot scatters by ${quantity(p.best.noise_sd, unit)} (standard deviation).` : ".")));
   if (p.best.try) out.push(h("p", null, "To measure it again while it runs: ", h("code", null, p.best.try)));
   if (p.best.try_all) out.push(h("p", null, "The same, with what is held: ", h("code", null, p.best.try_all)));
-  if (d.run.constraints.length && !p.best.feasible) out.push(h("p", { class: "bad" }, h("strong", null, "Careful: "), "it is not known that the constraints are kept at this setting; none that was tried is known to keep them."));
+  if (d.run.constraints.length && !p.best.feasible) out.push(h("p", { class: "bad" }, h("strong", null, "Careful: "), "this setting may break the constraints: none that was tried is known to keep them."));
   if (p.start) out.push(h("p", null, `Starting setting, by the same model: ${quantity(p.start.mean, unit)} expected.`));
   out.push(verified(d));
   return h("section", { "aria-labelledby": "best" }, out);
 }
 
-// verified tells what re-measuring has shown, which the model's word is no substitute for.
+// verified tells what re-measuring has shown, which a prediction cannot replace.
 function verified(d) {
   const line = (heading, ...text) => h("p", null, h("strong", null, heading + ": "), ...text);
   const now = d.status && d.status.comparison, r = d.result || {}, v = r.verified || now || {};
-  if (v.running) return line("Being verified", `pair ${v.pair} of ${v.pairs}; the words stand here when it is over.`);
+  if (v.running) return line("Being verified", `pair ${v.pair} of ${v.pairs}; the result will stand here.`);
   if (v.words) {
     const numbers = v.recommended && known(v.recommended.mean) ? ` Measured in turn: ${quantity(v.recommended.mean, d.run.unit)} recommended, ${quantity(v.start.mean, d.run.unit)} at the start`
       + `; that took ${v.steps} steps` + (v.spent > 0 ? ` and ${quantity(v.spent, d.run.cost_unit)}` : "") + " beside the search." : "";
     return line(v.verdict === "better" ? "Verified by re-measuring" : "Re-measured", v.words + ".", numbers);
   }
   const why = r.unverified || v.why;
-  if (why) return line("Not verified", why + ". The improvement is the model's word.");
-  if (d.run.mode === "shadow") return line("Not verified", "a dry run writes nothing, so the improvement is the model's word.");
-  if (d.run.unverified) return line("Not verified", `it will not be: ${d.run.unverified}. The improvement is the model's word.`);
-  if (stoppedEarly(d)) return line("Not verified", "the run was stopped before the recommended and the starting setting were measured in turn, so the improvement is the model's word.");
-  if (!d.run.finished) return line("Not verified yet", "the recommended and the starting setting are measured in turn when the search ends; until then the improvement is the model's word.");
-  return line("Not verified", "the recommended and the starting setting have not been measured again in turn, so the improvement is the model's word.");
+  if (why) return line("Not verified", why + ". The improvement is only predicted.");
+  if (d.run.mode === "shadow") return line("Not verified", "a dry run writes nothing, so the improvement is only predicted.");
+  if (d.run.unverified) return line("Not verified", `it will not be: ${d.run.unverified}. The improvement is only predicted.`);
+  if (stoppedEarly(d)) return line("Not verified", "the run was stopped before the recommended and the starting setting were measured in turn, so the improvement is only predicted.");
+  if (!d.run.finished) return line("Not verified yet", "the recommended and the starting setting are measured in turn when the search ends; until then the improvement is only predicted.");
+  return line("Not verified", "the recommended and the starting setting have not been measured again in turn, so the improvement is only predicted.");
 }
 
 function objectiveSpec(d) {
@@ -84,13 +84,12 @@ function objectiveSpec(d) {
   let summary = (s.length < d.total ? `${s.length} of ${d.total} steps` : counted(d.total, "step")) + (failed ? `, ${failed} without valid data` : "") + "; bars are two standard errors of a step's mean.";
   if (!s.some((r) => known(r.mean))) summary = s.length ? `None of ${s.length} steps gave valid data.` : "No step is over yet.";
   if (best) {
-    const level = (y) => new Array(s.length).fill(y);
-    series.push({ label: "recommended: expected", colour: "second", values: level(best.mean) },
-      { label: "recommended: pessimistic bound", colour: "second", dash: [6, 4], width: 1.5, values: level(best.bound) });
+    series.push({ label: "recommended: expected", colour: "second", level: best.mean },
+      { label: "recommended: pessimistic bound", colour: "second", dash: [6, 4], width: 1.5, level: best.bound });
     if (known(best.noise_sd)) {
       bands.push([series.length, series.length + 1]);
-      series.push({ label: "one shot there: + 2 SD", kind: "hidden", values: level(best.mean + 2 * best.noise_sd) },
-        { label: "one shot there: - 2 SD", kind: "hidden", values: level(best.mean - 2 * best.noise_sd) });
+      series.push({ label: "one shot there: + 2 SD", kind: "hidden", level: best.mean + 2 * best.noise_sd },
+        { label: "one shot there: - 2 SD", kind: "hidden", level: best.mean - 2 * best.noise_sd });
       summary += ` The band is the noise: where 95 % of single shots fall at the recommended setting.`;
     }
     summary += ` The recommended setting is expected at ${quantity(best.mean, unit)}, with a pessimistic bound of ${quantity(best.bound, unit)}.`;
@@ -139,10 +138,9 @@ function setsSection(d) {
       total > 0 ? Math.round((100 * s.spent) / total) + " %" : "-", known(s.mean) ? quantity(s.mean, y) + (known(s.se) ? " ± " + num(s.se, 2) : "") : "-",
       best ? quantity(best.mean, y) : "-", best ? quantity(best.bound, y) : "-"];
   });
-  return h("section", { "aria-labelledby": "cost" }, h("h2", { id: "cost" }, "What each control set cost and brought"),
-    table("Control sets", [["Control set"], ["Paid a step, mean", true], ["Steps", true], ["First step", true], ["Spent", true], ["Share", true],
+  return [table("Control sets", [["Control set"], ["Paid a step, mean", true], ["Steps", true], ["First step", true], ["Spent", true], ["Share", true],
       ["Last ten steps, mean ± SE", true], ["Its best, by the model", true], ["Its bound", true]], rows),
-    h("p", null, savedWords(d, total)));
+    h("p", null, savedWords(d, total))];
 }
 
 // savedWords compares what was spent with setting the most variables in every step. Shots
@@ -179,17 +177,17 @@ function safetySection(d) {
     return [v.name, `${num(v.hard_low)} to ${quantity(v.hard_high, v.unit)}`, known(margin) ? `${quantity(margin, v.unit, 3)} (${Math.round((100 * margin) / width)} % of the bounds)` : "-",
       known(now) ? quantity(Math.min(now - v.hard_low, v.hard_high - now), v.unit, 3) : "-"].slice(0, d.status ? 4 : 3);
   });
-  const out = [h("h2", { id: "safety" }, "Safety layer")];
+  const out = [];
   if (rows.length) out.push(table("Margins to the hard bounds", [["Actuator"], ["Hard bounds", true], ["Nearest that any setting came to them", true], ["Margin now", true]].slice(0, d.status ? 4 : 3), rows));
   if (!d.status && d.doses.length) out.push(dosesTable(d), h("p", null, "A dose whose outcome is unknown counts as given and is never repeated."));
   out.push(d.rules.length
     ? table("Proposals that were changed", [["Rule"], ["Variable"], ["Proposals", true]], d.rules.map((r) => [r.rule, r.variable || "all", String(r.count)]))
     : h("p", null, "No proposal was changed."));
   const told = d.events.filter((e) => e.kind === "safety");
-  out.push(h("p", null, told.length ? `${told.length} safety events are listed below.` : "No safety event."));
+  out.push(h("p", null, told.length ? `${told.length} safety events are among the events.` : "No safety event."));
   const counts = Object.entries(d.actions).map(([k, n]) => `${n} ${k}`).join(", ");
   if (counts && !d.status) out.push(h("p", null, "Actions on the instrument: " + counts + "."));
-  return h("section", { "aria-labelledby": "safety" }, out);
+  return out;
 }
 
 // dosesTable tells what the pumps gave, and what of it nobody knows.
@@ -221,7 +219,7 @@ function controlled(d, set) {
 function whyRow(d, group) {
   const s = group[group.length - 1], first = group[0], one = group.length === 1;
   return [one ? String(s.n) : `${first.n} to ${s.n}`, controlled(d, s.set),
-    s.because + (s.struck ? `. Struck since by ${s.struck}: the model does not know of it` : ""),
+    s.because + (s.struck ? `. Struck since by ${s.struck}: the model leaves it out` : ""),
     one && known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : span(group, "predicted"), span(group, "best_then"),
     s.valid ? span(group, "mean") : h("span", { class: "bad wrap" }, "no data: " + s.problem), span(group, "cost"), span(group, "took_ms", 3)];
 }
@@ -235,16 +233,15 @@ function whySection(d) {
   }
   const cut = d.cut ? h("p", { class: "watch" }, `The deadline cut the search for the next setting in ${d.cut} of ${counted(d.total, "step")}: raise deadline in [policy], or lower capacity in [model].`) : "";
   const unit = d.run.unit, head = (name) => [named({ name, unit }), true];
-  return h("section", { "aria-labelledby": "why" }, h("h2", { id: "why" }, "Why these points"), cut,
-    h("p", null, "As it was when each was decided. Neighbouring steps of one reason share a row, which has the range of their numbers."),
-    table("The last steps, newest first", [["Steps", true], ["Control set"], ["Why", false, true], head("Predicted ± SD"), head("Best of then"), head("Measured"), [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]],
-      groups.slice(-25).reverse().map((g) => whyRow(d, g))));
+  return [cut,
+    h("p", null, "As known when each was decided. Neighbouring steps with one reason share a row, which gives the range of their numbers."),
+    table("The last steps, newest first", [["Steps", true], ["Control set"], ["Why", false, true], head("Predicted ± SD"), head("Best then"), head("Measured"), [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]],
+      groups.slice(-25).reverse().map((g) => whyRow(d, g)))];
 }
 
 function eventsSection(d) {
   const rows = d.events.slice(-100).reverse().map((e) => [when(e.wall_ms), h("span", { class: { warn: "watch", error: "bad" }[e.level] || "" }, e.level), e.step ? String(e.step) : "-", e.message]);
-  return h("section", { "aria-labelledby": "events" }, h("h2", { id: "events" }, "Events"),
-    rows.length ? table("Events, newest first", [["Time (UTC)"], ["Level"], ["Step", true], ["What", false, true]], rows) : h("p", null, "None."));
+  return rows.length ? table("Events, newest first", [["Time (UTC)"], ["Level"], ["Step", true], ["What", false, true]], rows) : h("p", null, "None.");
 }
 
 function aboutSection(d, page) {
@@ -255,13 +252,12 @@ function aboutSection(d, page) {
   if (d.hash) facts.push(["SHA-256 of the journal's records, as JSON lines", d.hash]);
   if (d.replay) facts.push(["Decisions derived again", d.replay]);
   const base = slug(r.name);
-  return h("section", { "aria-labelledby": "about" }, h("h2", { id: "about" }, "About this run"),
-    h("dl", { class: "facts" }, facts.flatMap(([k, v]) => [h("dt", null, k), h("dd", null, v)])),
+  return [h("dl", { class: "facts" }, facts.flatMap(([k, v]) => [h("dt", null, k), h("dd", null, v)])),
     h("div", { class: "tools" },
       h("button", { type: "button", onclick: () => saveSteps(page.document, base) }, "Save steps as CSV"),
       h("button", { type: "button", onclick: () => save(base + ".json", "application/json", JSON.stringify(page.document)) }, "Save all as JSON"),
       page.live ? h("a", { href: "api/report", download: base + ".html" }, "Download the report") : null),
-    r.config_text ? h("details", null, h("summary", null, "Configuration"), h("pre", { tabindex: "0" }, r.config_text)) : null);
+    r.config_text ? h("details", null, h("summary", null, "Configuration"), h("pre", { tabindex: "0" }, r.config_text)) : null];
 }
 
 function saveSteps(d, base) {

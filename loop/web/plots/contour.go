@@ -70,11 +70,8 @@ func (s *Source) contour(o Options) (*figure.Figure, error) {
 	title := fmt.Sprintf("%s: %s of %s", s.Document.Run.Name, words, brief(s.Document.Run.Objective))
 	if of == allAspects {
 		title = fmt.Sprintf("%s: the model over %s and %s", s.Document.Run.Name, s.Document.Run.Variables[a].Name, s.Document.Run.Variables[b].Name)
-		for i := 1; i < len(charts); i++ { // the marks are the same in each: named once, at the first
-			unnamed(charts[i].Layers)
-		}
 	}
-	return &figure.Figure{Title: title, Note: s.others(set, a, b), Charts: charts}, nil
+	return &figure.Figure{Title: title, Note: s.others(set, a, b), Charts: charts, OneKey: true}, nil
 }
 
 // maps are the charts of an aspect, or of all that the run has, and the words of the last.
@@ -127,16 +124,6 @@ func (s *Source) acquisitionChart(g cells, set int, titled bool) (p figure.Chart
 		return p, err
 	}
 	return s.chartOf(g, acquisitionWords, "", titled, values), nil
-}
-
-// unnamed takes points out of the key.
-func unnamed(layers []figure.Layer) {
-	for i, l := range layers {
-		if p, ok := l.(figure.Points); ok {
-			p.Name = ""
-			layers[i] = p
-		}
-	}
 }
 
 // cells is a rectangle of settings over two variables.
@@ -289,7 +276,7 @@ func (s *Source) slices(Options) (*figure.Figure, error) {
 	const points = 81
 	steps := s.valid()
 	out := &figure.Figure{Title: s.Document.Run.Name + ": the model along each variable",
-		Note: "Line and band: the model's mean ± 2 SD with all other variables at the recommended setting. Dots: the steps' means, wherever the other variables were."}
+		Note: "Line and band: the mean ± 2 SD, the other variables at the recommended setting. Dots: each step's mean, wherever its other variables were. Diamond: the recommended setting."}
 	for i := range s.Document.Run.Variables {
 		chart := figure.Chart{X: s.axisOf(i), Y: figure.Axis{Label: s.objective("")}}
 		if set, ok := s.setWith(i); ok && s.Model != nil && s.ranged(i) {

@@ -241,7 +241,7 @@ func (s *Source) lengths() (p *figure.Chart, note string, err error) {
 		}
 		p.Layers = append(p.Layers, figure.Points{X: []float64{math.Exp(-log[i])}, Y: row[:1], Colour: figure.First, Large: true})
 	}
-	note = " Right: how many lengthscales the range is long: more, the shorter the way on which the objective changes"
+	note = " Right: each range over its lengthscale, larger where the objective changes over a shorter distance"
 	if unsure {
 		note += " (± 2 SD of the logarithm)"
 	}

@@ -119,6 +119,11 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%v, not %q", err, want)
 		}
 	}
+	for kind, o := range map[string]Options{"slices": {X: "x"}, "progress": {Of: "sd"}, "contour": {Over: "cost"}} {
+		if _, err := Draw(run(false), kind, o); !errors.Is(err, ErrChoice) || !strings.Contains(err.Error(), "belongs to --kind") {
+			t.Errorf("an option that %s does not have: %v", kind, err)
+		}
+	}
 	if _, err := Draw(run(false), "map", Options{}); err == nil || !strings.Contains(err.Error(), "there are progress") {
 		t.Errorf("%v does not list the kinds", err)
 	}

@@ -242,6 +242,12 @@ const controls = `[...document.querySelectorAll("button, a, input, select, summa
 // Controls lists everything that can be pressed or typed into, with its place, a line each.
 func (b *Tab) Controls(t *testing.T) string { return Ask[string](t, b, controls) }
 
+// Unfold opens all parts of the page, as a person would one after the other.
+func (b *Tab) Unfold(t *testing.T) {
+	t.Helper()
+	Ask[int](t, b, `document.querySelectorAll("details.fold:not([open]) > summary").forEach((s) => s.click()), 0`)
+}
+
 // DrawAll has the page draw what is far from the window as well, as for paper.
 func (b *Tab) DrawAll(t *testing.T) {
 	t.Helper()

@@ -125,6 +125,7 @@ func actsByKeyboard(t *testing.T, b *webtest.Tab, run *liveRun) {
 	waitFor(t, b, said(" → "))
 	b.Keys(t, kb.Tab+kb.Tab+kb.Enter)
 	waitFor(t, b, said("Done: "))
+	b.Unfold(t)
 	waitFor(t, b, `document.querySelector("[aria-labelledby=why]").innerText.includes("asked for by")`)
 	webtest.Ask[int](t, b, `document.getElementById("act-what").focus(), 0`)
 	b.Keys(t, "Fre"+kb.Tab+"1e9"+kb.Enter) // freeze
