@@ -59,3 +59,26 @@ func TestFolds(t *testing.T) {
 		t.Errorf("after printing these are open: %s", open)
 	}
 }
+
+// Jobs keep the order of their last call, and one that fails keeps no other from being done.
+func TestJobs(t *testing.T) {
+	ctx := webtest.Browser(t)
+	if ctx == nil {
+		return
+	}
+	b := webtest.Open(t, ctx, reportFile(t, labDocument(t, 5)), webtest.Screens()[0])
+	got := webtest.Ask[string](t, b, `(() => {
+		const done = [], jobs = new Jobs(() => {}), note = (word) => () => done.push(word);
+		jobs.later("described", note("old"));
+		jobs.later("laid", note("laid too early"));
+		jobs.later("fails", () => { throw new Error("x"); });
+		jobs.later("described", note("described"));
+		jobs.later("laid", note("laid"));
+		try { jobs.finish(); } catch (e) { done.push("failed"); }
+		jobs.finish();
+		return done.join();
+	})()`)
+	if got != "failed,described,laid" {
+		t.Errorf("jobs were done as %s", got)
+	}
+}

@@ -139,7 +139,7 @@ class Chart {
 
   // refresh describes the chart as the run is now, and draws it.
   refresh() {
-    if (!this.u || this.stale) return this.drawLater();
+    if (!this.u || this.stale || this.parts) return this.drawLater();
     this.describe();
     if (this.shape === shapeOf(this.spec)) this.fill();
     else this.draw();
@@ -191,6 +191,7 @@ class Chart {
       if (this.bare && this.spec.bars) this.below(() => bars(this.u, this.spec));
       this.bare = false;
       this.hang();
+      this.parts = null;
     });
   }
 

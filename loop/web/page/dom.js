@@ -113,29 +113,36 @@ class Jobs {
     this.waiting = new Map();
   }
 
-  // later adds a job; a newer one of the same name takes its place.
+  // later adds a job at the end, also where it stands for an older one of its name: jobs keep the order of their last call.
   later(name, job) {
     if (!this.waiting.size) {
       soon(() => this.go());
       this.busy(true);
     }
+    this.waiting.delete(name);
     this.waiting.set(name, job);
   }
 
   go() {
     const begun = performance.now();
-    do this.work();
-    while (this.waiting.size && performance.now() - begun < 5);
-    if (this.waiting.size) soon(() => this.go());
+    try {
+      do this.work();
+      while (this.waiting.size && performance.now() - begun < 5);
+    } finally {
+      if (this.waiting.size) soon(() => this.go());
+    }
   }
 
   // work does the oldest job.
   work() {
     if (!this.waiting.size) return;
     const [[name, job]] = this.waiting;
-    job();
-    if (this.waiting.get(name) === job) this.waiting.delete(name);
-    if (!this.waiting.size) this.busy(false);
+    try {
+      job();
+    } finally { // one that fails keeps no other from being done
+      if (this.waiting.get(name) === job) this.waiting.delete(name);
+      if (!this.waiting.size) this.busy(false);
+    }
   }
 
   // finish does all that is left, now.
