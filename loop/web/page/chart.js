@@ -249,7 +249,7 @@ class Chart {
   }
 
   async savePNG() {
-    if (!this.u || this.stale) this.draw(true);
+    if (!this.u || this.stale || this.parts) this.draw(true);
     if (!this.u) return;
     await null; // it draws behind what is being done
     const from = this.u.ctx.canvas, to = h("canvas", { width: from.width, height: from.height });
