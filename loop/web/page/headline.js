@@ -53,7 +53,7 @@ function headlineSection(d) {
   if (s && !end) tiles.push(["Time left", known(s.left_s) && !["stopped", "tripped"].includes(s.state) ? seconds(s.left_s) : "-", s.comparison && s.comparison.running ? "verification under way" : s.state === "running" ? "at this pace" : "while it does not run"]);
   const cause = s && s.causes.length ? s.causes[0].text : s && s.paused_by ? "by " + s.paused_by : s && s.state === "running" ? s.phase : "";
   if (s && !end) tiles.push(["State", stateText(s, d), cause, stateLevels[s.state]]);
-  else if (d.run.finished) tiles.push(["Ended", endWords(d, d.run.reason), d.run.start.slice(0, 10)]);
+  else if (d.run.finished) tiles.push(["Ended", endWords(d, d.run.reason), d.run.mode === "simulate" ? "simulated" : d.run.start.slice(0, 10)]);
   else tiles.push(["State", s ? stateText(s, d) : "not finished", d.run.start.slice(0, 10)]);
   return h("section", { "aria-label": "At a glance" }, h("dl", { class: "headline" }, tiles.map(([name, large, small, level]) =>
     h("div", null, h("dt", null, name), h("dd", { class: "large " + (level || "") }, large), h("dd", { class: "small" }, small)))));

@@ -41,8 +41,8 @@ function bestSection(d) {
     h("p", null, `${o} there, by the model: ${quantity(p.best.mean, unit)} expected, ${side} ${quantity(p.best.bound, unit)} by its pessimistic bound`
       + (d.run.risk > 0 ? ` (mean ${d.run.minimize ? "plus" : "minus"} ${num(d.run.risk)} times the variance of a shot)` : "")
       + (known(p.best.noise_sd) ? `; one shot scatters by ${quantity(p.best.noise_sd, unit)} (standard deviation).` : ".")));
-  if (p.best.try) out.push(h("p", null, "To measure it again while it runs: ", h("code", null, p.best.try)));
-  if (p.best.try_all) out.push(h("p", null, "The same, with what is held: ", h("code", null, p.best.try_all)));
+  if (p.best.try && !d.run.finished) out.push(h("p", null, "To measure it again while it runs: ", h("code", null, p.best.try)));
+  if (p.best.try_all && !d.run.finished) out.push(h("p", null, "The same, with what is held: ", h("code", null, p.best.try_all)));
   if (d.run.constraints.length && !p.best.feasible) out.push(h("p", { class: "bad" }, h("strong", null, "Careful: "), "this setting may break the constraints: none that was tried is known to keep them."));
   if (p.start) out.push(h("p", null, `Starting setting, by the same model: ${quantity(p.start.mean, unit)} expected.`));
   out.push(verified(d));
