@@ -18,6 +18,7 @@ func (k *checker) policy() {
 	k.confidence(own, named)
 	k.confidenceForm(named)
 	k.schedule(own, named)
+	k.undivided(own)
 	k.perCost(own, named)
 	k.rho(named)
 	k.fidelity(named)
@@ -175,6 +176,24 @@ func (k *checker) schedule(own, named Parts) {
 		k.bad("policy.epsilon", `missing: schedule "epsilon" is this list`, "epsilon = [0.5, 0.2]; the last value holds", "policy.schedule")
 	case p.Schedule != scheduleEpsilon && p.Epsilon != nil:
 		k.bad("policy.epsilon", fmt.Sprintf("has no effect with schedule %q", named.Schedule), `remove it, or write schedule = "epsilon"`, "policy.schedule", "policy.kind")
+	}
+}
+
+// undivided checks keys that act where one control set holds all variables, nothing drifts and no constraint is learnt.
+func (k *checker) undivided(own Parts) {
+	for _, key := range []string{"policy.stalled", "policy.recommended"} {
+		without := func(why string, others ...string) { k.bad(key, "has no effect "+why, "remove it", others...) }
+		switch {
+		case !k.given(key):
+		case own.Acquisition == acquireNone:
+			without(fmt.Sprintf("with kind %q, whose settings come from a design", k.cfg.Policy.Kind), "policy.kind")
+		case k.cfg.Policy.Drift != nil:
+			without("under drift: what was measured elsewhere and before counts less and less", "policy.drift")
+		case len(k.cfg.Constraints) > 0:
+			without("beside constraints, which settings that were not measured may break", "constraint")
+		case len(k.cfg.ControlSets) > 1:
+			without("with several control sets, which the schedule chooses among", "control_set")
+		}
 	}
 }
 

@@ -29,12 +29,15 @@ type Foreseen struct {
 	// OwnLengthscales is the probability of the model that has a lengthscale for each variable, where one
 	// competes.
 	OwnLengthscales journal.Number `json:"own_lengthscales"`
+	// Unseen is how far the setting is from all that were measured before, as a share of a range, where it was
+	// chosen for that.
+	Unseen journal.Number `json:"unseen"`
 }
 
 // ForeseenOf reads the policy's explanation; one that cannot be read says nothing.
 func ForeseenOf(d *journal.Decision) Foreseen {
 	none := journal.Number(math.NaN())
-	blank := Foreseen{none, none, none, none, none, none, none, none, none}
+	blank := Foreseen{none, none, none, none, none, none, none, none, none, none}
 	f := blank
 	if json.Unmarshal([]byte(d.Why), &f) != nil {
 		return blank
@@ -47,6 +50,7 @@ func ForeseenOf(d *journal.Decision) Foreseen {
 const (
 	becauseInitial  = "initial design: spread over the ranges"
 	becauseDesign   = "as the policy's design asks"
+	becauseUnseen   = "explore: the steps before repeated what is known; this one is far from all that were measured"
 	becauseExplore  = "explore: expected worse than the best of then, but uncertain"
 	becauseExploit  = "exploit: expected among the best of then"
 	becauseExpected = "by the model's prediction; the best of then is not on record"
@@ -91,6 +95,8 @@ func chosen(d *journal.Decision) string {
 		return becauseInitial
 	case !f.Mean.Known():
 		return becauseDesign
+	case f.Unseen.Known():
+		return becauseUnseen
 	case !f.Best.Known():
 		return becauseExpected
 	case f.behind() > max(float64(f.SD), 0):

@@ -131,7 +131,8 @@ func explain(w policy.Why) string {
 	parts := map[string]float64{}
 	for name, v := range map[string]float64{"mean": w.Mean, "sd": w.SD, "beta": w.Beta,
 		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value, "feasibility": w.Feasibility,
-		"best": w.Best, "best_noise_variance": w.BestNoiseVariance, "own_lengthscales": w.OwnLengthscales} {
+		"best": w.Best, "best_noise_variance": w.BestNoiseVariance, "own_lengthscales": w.OwnLengthscales,
+		"unseen": w.Unseen} {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			parts[name] = v
 		}

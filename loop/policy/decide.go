@@ -247,7 +247,10 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 	}
 	s, h := parts[0], e.model.Active
 	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN(), Best: math.NaN(), BestNoiseVariance: math.NaN(),
-		OwnLengthscales: e.model.OwnLengthscales()}
+		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN()}
+	if d.Unseen {
+		w.Unseen = valueAt(o, x)
+	}
 	if e.spec.Acquisition != acquireUCB || o.Unit == acquisition.Dimensionless { // the value is no bound
 		w.Beta = math.NaN()
 	}
@@ -295,5 +298,18 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 		return nil, err
 	}
 	out.Incumbents = e.feasibleIncumbents(out)
+	out.Unseen = stalled(e)
 	return out, nil
+}
+
+// patience is how many steps in a row may repeat what is known before a decision goes where nothing was
+// measured: with 1 or 2 a decoy was not left more surely in 120 steps, and more was paid on the way.
+const patience = 3
+
+// stalled reports whether the newest steps repeated what is known, and the next is to go elsewhere.
+func stalled(e *engine) bool {
+	if e.spec.Stalled != stalledExplore || !e.spec.undivided() || e.model.Deciding() {
+		return false
+	}
+	return e.model.Repeats(patience, e.spec.InitialSteps+1, e.criterion.Alpha())
 }

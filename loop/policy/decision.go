@@ -13,6 +13,8 @@ type decision struct {
 	*acquisition.Decision
 	// regions are where control sets are searched, where it is not the whole domain.
 	regions map[int]space.Region
+	// Unseen says that it goes where nothing was measured: see stalled.
+	Unseen bool
 }
 
 // region is where a control set is searched.
@@ -37,12 +39,16 @@ func (e *engine) withCost(p Proposal, x []float64) (Proposal, error) {
 
 func unexplained() Why {
 	n := math.NaN()
-	return Why{n, n, n, n, n, n, n, n, n, n}
+	return Why{n, n, n, n, n, n, n, n, n, n, n}
 }
 
 // options are the acquisition's, in the form that the search looks at.
 func (e *engine) options(d *decision) ([]acquisition.Option, error) {
-	options, err := e.acquisition.Options(d.Decision)
+	function := e.acquisition
+	if d.Unseen {
+		function = acquisition.Unseen{}
+	}
+	options, err := function.Options(d.Decision)
 	var costs *cost.Model
 	if e.spec.PerCost {
 		costs = e.costs

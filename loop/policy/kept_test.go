@@ -16,7 +16,9 @@ func keptCasts() map[string]Spec {
 	single := fixedSpec("gp-ucb", 2, 62)
 	single.Confidence, single.InitialSteps, single.Model.Capacity = "irgp", 4, 24
 	list := withCandidates(single, 90)
-	return map[string]Spec{"rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list}
+	stalled := single
+	stalled.Stalled = stalledExplore
+	return map[string]Spec{"rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list, "stalled": stalled}
 }
 
 // TestKilledAtAnyStep: a run of which some decisions were cut is killed after any step. Who

@@ -18,6 +18,12 @@ const (
 	scheduleEpsilon = "epsilon"
 	scheduleNone    = "none"
 
+	stalledExplore = "explore"
+	stalledRepeat  = "repeat"
+
+	recommendedMeasured = "measured"
+	recommendedModel    = "model"
+
 	designSobol  = "sobol"
 	designRandom = "random"
 )

@@ -158,6 +158,9 @@ type Why struct {
 	// OwnLengthscales is the probability of the prior that has a lengthscale for each variable, where
 	// one competes.
 	OwnLengthscales float64
+	// Unseen is, where the setting was chosen for being far from all that were measured, how far it is: see
+	// Spec.Stalled.
+	Unseen float64
 }
 
 // Observation is a step's outcome, or one shot of a step that leaves variables

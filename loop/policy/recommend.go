@@ -2,21 +2,24 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/search"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/risk"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// Recommend implements [Policy]: of the settings that were played, and in a hold of those
-// between them, the one with the greatest posterior lower bound of the mean-variance
+// Recommend implements [Policy]: the setting with the greatest posterior lower bound of the mean-variance
 // objective,
 //
-//	argmax over played (S, x) of E[ mean - beta sd - alpha * upper bound of the noise variance ]
-//	                             - alpha * upper bound of Var[ f ]
+//	argmax over (S, x) of E[ mean - beta sd - alpha * upper bound of the noise variance ]
+//	                      - alpha * upper bound of Var[ f ]
 //
+// among those that were played, in a hold those between them, and with Spec.Recommended "model" all (surestOfAll)
 // (risk.SpreadRisk; Makarova et al., NeurIPS 2021, Corollary 1.1; with expectations over the random
 // variables for control sets that leave some). Settings where more steps failed than
 // succeeded are left out while there are others. With constraints only those count that
@@ -38,6 +41,9 @@ func (e *engine) Recommend() (Recommendation, error) {
 	best, _, err := e.bestOf(settings)
 	if err != nil {
 		return Recommendation{}, err
+	}
+	if best, err = surestOfAll(e, best); err != nil {
+		return best, err
 	}
 	best.Feasible = feasible
 	best.Start, err = e.startEstimate()
@@ -85,6 +91,46 @@ func (e *engine) bestOf(settings [][]float64) (best Recommendation, found bool, 
 		}
 	}
 	return best, found, nil
+}
+
+// surestOfAll is the setting of the greatest lower bound among all, searched from best and the incumbents, or best,
+// once the model decides: readings around a setting tell more of it than each of itself.
+func surestOfAll(e *engine, best Recommendation) (Recommendation, error) {
+	s, d := &e.spec, e.domains[best.ControlSet]
+	if s.Recommended != recommendedModel || !s.undivided() || d.Listed() > 0 || e.designOnly || e.lastObserved <= s.InitialSteps || !e.ready() {
+		return best, nil
+	}
+	terms := append(e.model.Posterior().LinearTerms(1, -s.Beta), e.criterion.Terms(-s.Beta)...)
+	bound, err := e.cache.One(terms, e.criterion.Random.Inputs(d, e.lastObserved+1))
+	if err != nil {
+		return best, err
+	}
+	problem := d.Whole().Problem(e.criterion.Subtract(bound, e.present(d), -s.Beta))
+	problem.Screen, problem.Climbs = 24*d.Size(), 2
+	look, err := search.New([]search.Problem{problem}, search.Options{Seed: num.Stream(s.Seed, num.ForScreening, e.lastObserved+1).Uint64()})
+	if err != nil {
+		return best, err
+	}
+	all := make([]float64, len(e.axes))
+	for i := range all {
+		all[i] = e.axes[i].Unit(best.X[i])
+	}
+	var starts []float64
+	for _, x := range append(e.incumbents(), all) {
+		start := make([]float64, d.Size())
+		d.Project(start, x)
+		starts = append(starts, start...)
+	}
+	look.SetStarts(0, starts)
+	found, _ := look.Run(context.Background(), 0)
+	x := found[0].X
+	d.Round(x)
+	at, err := e.estimates(d, x)
+	if err != nil || !(at[0].LowerBound > best.LowerBound) || e.excluded[d.Set].unreliable(x) {
+		return best, err
+	}
+	best.X, best.Estimate = d.Proposal(x), at[0]
+	return best, nil
 }
 
 // leftBy is what variables do that the settings of a domain leave alone.

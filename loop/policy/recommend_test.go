@@ -3,10 +3,12 @@ package policy
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // The recommendation is Corollary 1.1's: no played setting has a greater pessimistic
@@ -144,5 +146,42 @@ func TestHeldVariableInRecommendation(t *testing.T) {
 	e.model.GP.Predict(m[:], v[:], []float64{r.X[0], 0.33, 0.77})
 	if math.Abs(m[0]-r.Mean) > 1e-12 || !math.IsNaN(r.X[1]) {
 		t.Errorf("recommended %v with mean %g, want %g", r.X, r.Mean, m[0])
+	}
+}
+
+// With "model" the recommendation lies between the settings that were measured, has a greater bound and, over some runs,
+// less regret; what is proposed is the same.
+func TestRecommendedByTheModel(t *testing.T) {
+	hill := func(x []float64) float64 { return -4*(x[0]-0.62)*(x[0]-0.62) - (x[1]-0.37)*(x[1]-0.37) }
+	var regret [2]float64
+	for seed := range uint64(testsize.Of(4, 20)) {
+		var last [2]Proposal
+		var best [2]Recommendation
+		for k, word := range []string{recommendedMeasured, recommendedModel} {
+			s := fixedSpec("irgp-ucb", 2, seed+1)
+			s.Confidence, s.Recommended, s.InitialSteps = "", word, 6
+			p, rng := fresh(t, s), rand.New(rand.NewPCG(seed, 5))
+			for step := 1; step <= 18; step++ {
+				var err error
+				if last[k], err = p.Propose(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				observe(t, p, Observation{Step: step, X: last[k].X, Mean: hill(last[k].X) + 0.1*rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Valid: true})
+				if best[k], err = p.Recommend(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			regret[k] -= hill(best[k].X)
+		}
+		if !same(last[:1], last[1:]) {
+			t.Errorf("seed %d: proposed %v and %v", seed, last[0].X, last[1].X)
+		}
+		if best[1].LowerBound < best[0].LowerBound {
+			t.Errorf("seed %d: bound %g of all settings, %g of the measured ones", seed, best[1].LowerBound, best[0].LowerBound)
+		}
+	}
+	t.Logf("regret, summed: %.4f of the measured settings, %.4f of all", regret[0], regret[1])
+	if regret[1] >= regret[0] {
+		t.Errorf("regret %.4f of all settings, %.4f of the measured ones", regret[1], regret[0])
 	}
 }

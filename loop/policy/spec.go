@@ -20,9 +20,6 @@ type Spec struct {
 	// Candidates, if any, are the only settings that may be proposed: one row per
 	// candidate, one value per variable.
 	Candidates [][]float64
-	// Once says that a candidate which was tried is not proposed again while others are
-	// left: for tables of recorded results, where a second measurement brings nothing.
-	Once bool
 	// Budget bounds the sum of Observation.Cost; 0: no bound.
 	Budget float64
 
@@ -86,6 +83,8 @@ type Spec struct {
 	// Drift says that the objective changes with time.
 	Drift drift.Spec
 
+	AgainSpec
+
 	// Design of the initial steps: "sobol" or "random".
 	Design string
 	// InitialSteps is the number of initial steps.
@@ -98,6 +97,28 @@ type Spec struct {
 	// WorkUnits is the length of a decision, at least one unit for each control set
 	// that is searched; 0 takes the policy's default.
 	WorkUnits int
+}
+
+// undivided reports whether one control set holds all variables, nothing drifts, and there is neither a constraint,
+// which settings far from all that were measured may break, nor a fidelity.
+func (s *Spec) undivided() bool {
+	return !s.several() && !s.Drift.Tracks() && s.Fidelity == nil && len(s.Constraints) == 0
+}
+
+// AgainSpec says what is tried again, and what may be recommended that was not tried.
+type AgainSpec struct {
+	// Once says that a candidate which was tried is not proposed again while others are
+	// left: for tables of recorded results, where a second measurement brings nothing.
+	Once bool
+	// Stalled says what follows three steps in a row that repeat what is known near the best: "explore", a
+	// setting far from all that were measured; "repeat" (also where it is empty), what the acquisition says, as papers
+	// have it. It counts where the task is undivided (see Spec.undivided) and one belief decides.
+	// By default: what is paid on the way is less, and kinds are as their papers describe them.
+	Stalled string `toml:"stalled" default:"repeat" enum:"repeat,explore" doc:"what follows three steps in a row that repeat what is known near the best: repeat: what the acquisition says; explore: a setting far from all that were measured, which finds hills that the model does not expect"`
+	// Recommended says among which settings the recommendation is: "measured" (also where it is empty) or "model", those
+	// between them too, where the task is undivided.
+	// By default: a setting that was never tried is nobody's best.
+	Recommended string `toml:"recommended" default:"measured" enum:"measured,model" doc:"among which settings the recommendation is: measured: those that were measured; model: all that lie between them too, by the model"`
 }
 
 // RiskSpec completes Spec.Risk.

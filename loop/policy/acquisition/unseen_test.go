@@ -1,0 +1,47 @@
+package acquisition
+
+import (
+	"math"
+	"testing"
+
+	"github.com/labtuner/tuner/gpcore/search"
+)
+
+func TestEmptiness(t *testing.T) {
+	endless := math.Inf(1)
+	for _, c := range []struct {
+		name                            string
+		points, weight, around, x, want []float64
+	}{
+		{"the nearest point", []float64{0.1, 0.1, 0.5, 0.5}, []float64{1, 1}, []float64{1, 1}, []float64{0.5, 0.8}, []float64{0.3}},
+		{"around the end of a range", []float64{0.1, 0.5}, []float64{1, 1}, []float64{1, 1}, []float64{0.9, 0.5}, []float64{0.2}},
+		{"in a list there is no way around", []float64{0.1, 0.5}, []float64{1, 1}, []float64{endless, endless}, []float64{0.9, 0.5}, []float64{0.8}},
+		{"a variable without effect", []float64{0.1, 0.5}, []float64{1, 0.01}, []float64{1, 1}, []float64{0.1, 0.9}, []float64{0.004}},
+		{"two rows", []float64{0.5}, []float64{1}, []float64{1}, []float64{0.5, 0.75}, []float64{0, 0.25}},
+	} {
+		e := &emptiness{points: c.points, weight: c.weight, around: c.around}
+		got := make([]float64, len(c.want))
+		e.Values(got, c.x)
+		for j := range got {
+			if math.Abs(got[j]-c.want[j]) > 1e-12 {
+				t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			}
+		}
+	}
+}
+
+func TestRingOf(t *testing.T) {
+	for _, c := range []struct {
+		axis search.Axis
+		want float64
+	}{
+		{search.Axis{High: 1}, 1},
+		{search.Axis{High: 0.9, Step: 0.1}, 1},
+		{search.Axis{Levels: []float64{0, 0.25, 0.5, 0.75, 1}}, 1.25},
+		{search.Axis{Levels: []float64{0.4}}, math.Inf(1)},
+	} {
+		if got := ringOf(c.axis); math.Abs(got-c.want) > 1e-12 && got != c.want {
+			t.Errorf("%+v: %g, want %g", c.axis, got, c.want)
+		}
+	}
+}

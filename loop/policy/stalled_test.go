@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/scripts/testsize"
+)
+
+// decoy is a broad hill of 70 and, far from it, a narrower one of 100, of three variables.
+func decoy(x []float64) float64 {
+	hill := func(height, width float64, top ...float64) float64 {
+		square := 0.0
+		for i, v := range x {
+			square += (v - top[i]) * (v - top[i])
+		}
+		return height * math.Exp(-square/(2*width*width))
+	}
+	return hill(70, 0.25, 0.25, 0.3, 0.7) + hill(100, 0.16, 0.75, 0.7, 0.3)
+}
+
+func decoySpec(seed uint64, stalled string) Spec {
+	s := fixedSpec("irgp-ucb", 3, seed)
+	s.Confidence, s.Model, s.InitialSteps, s.Stalled = "", Model{Kernel: "matern52", Hyperparameters: model.HyperPriors}, 10, stalled
+	return s
+}
+
+// playDecoy returns what is truly recommended at the end, and how many steps went where nothing was measured.
+func playDecoy(t *testing.T, s Spec, steps int) (worth float64, unseen int) {
+	t.Helper()
+	p := fresh(t, s)
+	rng := rand.New(rand.NewPCG(s.Seed, 77))
+	last := 0
+	for step := 1; step <= steps; step++ {
+		q, err := p.Propose(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !math.IsNaN(q.Why.Unseen) {
+			unseen++
+			if step-last <= patience || q.Why.Unseen <= 0 || q.Prior != -1 {
+				t.Errorf("seed %d: step %d after step %d is %v from all that were measured, by prior %d", s.Seed, step, last, q.Why.Unseen, q.Prior)
+			}
+			last = step
+		}
+		observe(t, p, Observation{Step: step, X: q.X, Mean: decoy(q.X) + rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Cost: 1, Valid: true})
+	}
+	r, err := p.Recommend()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoy(r.X), unseen
+}
+
+// A model that fits the decoy sees no other hill, and repeats its top to the end; where it is stalled it looks elsewhere. Of
+// 20 runs 14 end on the decoy with "repeat", none with "explore".
+func TestADecoyIsLeft(t *testing.T) {
+	seeds := testsize.Of(2, 20)
+	lost := map[string]int{}
+	for seed := range seeds {
+		for _, stalled := range []string{stalledRepeat, stalledExplore} {
+			worth, unseen := playDecoy(t, decoySpec(uint64(seed)+1, stalled), 120)
+			if worth < 90 {
+				lost[stalled]++
+			}
+			if stalled == stalledRepeat && unseen > 0 {
+				t.Errorf("seed %d: %d settings far from all, which was not asked for", seed, unseen)
+			}
+		}
+	}
+	t.Logf("of %d runs %v end on the decoy", seeds, lost)
+	if lost[stalledExplore] > seeds/20 || lost[stalledRepeat] < seeds/2 {
+		t.Errorf("of %d runs %v end on the decoy", seeds, lost)
+	}
+}
+
+// Nothing is sought far away where that would undo what the run is for.
+func TestStalledKeepsOut(t *testing.T) {
+	s := decoySpec(1, stalledExplore)
+	s.Drift.Timescale = []float64{50}
+	if _, unseen := playDecoy(t, s, 60); unseen > 0 {
+		t.Errorf("under drift %d settings far from all", unseen)
+	}
+	s = decoySpec(1, "elsewhere")
+	if _, err := New(s); err == nil {
+		t.Error("an unknown word was taken")
+	}
+}
