@@ -99,6 +99,21 @@ func (e *Expected) Dim() int { return len(e.in.Controlled) }
 // NodeCount is the number of nodes that stand for the random coordinates.
 func (e *Expected) NodeCount() int { return len(e.nodes.Weight) }
 
+// Cost is about how many multiply-adds one value takes, and one of the surrogate: half the square of
+// the number of observations for each process and node, of the bound for each process.
+func (e *Expected) Cost() (value, surrogate float64) {
+	squares := 0.0
+	for i := range e.terms {
+		n := float64(e.terms[i].Process.Len())
+		squares += n * n / 2
+	}
+	value = squares * float64(len(e.nodes.Weight))
+	if e.boundable() {
+		return value, squares
+	}
+	return value, squares * float64(len(e.coarse.Weight))
+}
+
 // Rules are the nodes of Values and the fewer ones that stand in for them while a search
 // screens, for functions that no Term expresses. They alias memory: read only, valid
 // until the next Prepare.

@@ -35,12 +35,14 @@ type Path struct {
 	w        []float64 // two normals a feature, over sqrt(features)
 	// w1 cos t + w2 sin t = radius cos(t - phase)
 	radius, phase []float64
-	// waves are the features where none has a linear factor, which differs from point to point.
-	waves *vec.Waves
+	// waves are the features where none has a linear factor, which differs from point to point;
+	// slopes are their derivatives by their arguments, and omegas their frequencies, a row a coordinate.
+	waves, slopes *vec.Waves
+	omegas        []float64
 
-	point, lane, b, e, x, wave, g []float64
-	sum                           [vec.Lanes]float64
-	job                           panels.Panel
+	point, lane, b, e, x, wave, g, each []float64
+	sum                                 [vec.Lanes]float64
+	job                                 panels.Panel
 }
 
 // NewPath draws a path of g made of the given number of features; 1000 are usual. O(n^2 +
@@ -92,14 +94,24 @@ func (p *Path) join(omega []float64) {
 		w.Shift, w.Weight = append(w.Shift, -p.phase[i]), append(w.Weight, float64(p.features[i].Amplitude*p.radius[i]))
 	}
 	w.Prepare()
-	p.waves = w
+	s := &vec.Waves{Omega: omega, Weight: w.Weight, N: w.N, D: w.D}
+	for _, v := range w.Shift { // -sin t = cos(t + pi/2)
+		s.Shift = append(s.Shift, v+math.Pi/2)
+	}
+	s.Prepare()
+	p.waves, p.slopes, p.omegas = w, s, make([]float64, len(omega))
+	for i := range w.N {
+		for q := range w.D {
+			p.omegas[q*w.N+i] = omega[i*w.D+q]
+		}
+	}
 }
 
 func (p *Path) newScratch() {
 	width := p.eval.Width
 	p.point, p.lane = make([]float64, width), make([]float64, width*vec.Lanes)
 	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
-	p.wave, p.g = make([]float64, len(p.features)), nil
+	p.wave, p.g, p.each = make([]float64, len(p.features)), nil, nil
 }
 
 // Fork is the same function with its own scratch, for another goroutine.
@@ -193,48 +205,74 @@ func (p *Path) Values(dst, x []float64) {
 		panic("gpcore: Values needs d coordinates for each value")
 	}
 	for j := 0; j < len(dst); j += vec.Lanes {
-		m := min(vec.Lanes, len(dst)-j)
-		p.load(x[j*p.d:], m)
-		p.eval.Fill(&p.job)
-		p.priors(dst[j : j+m])
-		for i := range m {
-			dst[j+i] = p.sum[i] + dst[j+i]
-		}
+		p.panel(dst[j:min(j+vec.Lanes, len(dst))], x[j*p.d:])
+	}
+}
+
+// panel sets dst to the function at up to 24 points.
+func (p *Path) panel(dst, x []float64) {
+	p.load(x, len(dst))
+	p.eval.Fill(&p.job)
+	p.priors(dst)
+	for i := range dst {
+		dst[i] = p.sum[i] + dst[i]
 	}
 }
 
 // Gradients is Values that also sets row j of grad to the derivatives at point j. O(n +
 // features*d) a point.
 func (p *Path) Gradients(dst, grad, x []float64) {
-	if len(grad) != len(x) {
-		panic("gpcore: Gradients needs d derivatives for each point")
+	if len(grad) != len(x) || len(x) != len(dst)*p.d {
+		panic("gpcore: Gradients needs d coordinates and derivatives for each value")
 	}
-	p.Values(dst, x)
-	for j := range dst {
-		p.slope(grad[j*p.d:(j+1)*p.d], x[j*p.d:(j+1)*p.d])
+	for j := 0; j < len(dst); j += vec.Lanes {
+		m := min(vec.Lanes, len(dst)-j)
+		p.panel(dst[j:j+m], x[j*p.d:])
+		p.slopesOfLanes(m)
+		for l := range m {
+			for i := range p.d {
+				grad[(j+l)*p.d+i] = p.x[i*vec.Lanes+l]
+			}
+		}
 	}
 }
 
-// slope sets grad to the derivatives at one point.
-func (p *Path) slope(grad, x []float64) {
-	p.load(x, 1)
-	p.eval.Fill(&p.job)
-	// The panel has been used; it now holds the weights of lane 0.
-	clear(p.b[:p.n*vec.Lanes])
+// slopesOfLanes sets x (d x 24) to the derivatives at the m points of the last panel.
+func (p *Path) slopesOfLanes(m int) {
+	// The covariances have been used; their memory now holds the weights, for all lanes the same.
 	for i, v := range p.v {
-		p.b[i*vec.Lanes] = v
+		for l := range vec.Lanes {
+			p.b[i*vec.Lanes+l] = v
+		}
 	}
 	clear(p.e)
 	clear(p.x)
 	p.eval.LaneGradient(&p.job, p.b, p.e)
-	p.g = vec.Grown(p.g, len(p.point))
-	p.priorGradient(p.g, p.point)
-	for q, v := range p.g {
-		p.e[q*vec.Lanes] += v
-	}
+	p.addPriorSlopes(m)
 	p.eval.Pullback(p.x, p.e, p.lane)
-	for i := range grad {
-		grad[i] = p.x[i*vec.Lanes]
+}
+
+// addPriorSlopes adds the derivatives of f_0 by the embeddings of the lanes.
+func (p *Path) addPriorSlopes(m int) {
+	if p.waves != nil {
+		p.each = vec.Grown(p.each, p.slopes.N*vec.Lanes)
+		p.slopes.Each(p.each, p.lane)
+		var sum [vec.Lanes]float64
+		for q := range p.slopes.D {
+			vec.Combine(sum[:], p.omegas[q*p.slopes.N:(q+1)*p.slopes.N], p.each)
+			vec.Axpy(p.e[q*vec.Lanes:(q+1)*vec.Lanes], 1, sum[:])
+		}
+		return
+	}
+	p.g = vec.Grown(p.g, len(p.point))
+	for l := range m {
+		for q := range p.point {
+			p.point[q] = p.lane[q*vec.Lanes+l]
+		}
+		p.priorGradient(p.g, p.point)
+		for q, v := range p.g {
+			p.e[q*vec.Lanes+l] += v
+		}
 	}
 }
 

@@ -225,6 +225,34 @@ func TestPaths(t *testing.T) {
 	})
 }
 
+// The derivatives at many points are those at each alone, to the last bit.
+func TestGradientsOfManyPoints(t *testing.T) {
+	gptest.ForEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
+		g, _, _ := samplingProblem(t, k, 0.3)
+		p, err := NewPath(g, rng, 50)
+		if errors.Is(err, ErrNoSpectrum) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		const points = 30
+		x := make([]float64, 0, 3*points)
+		for range points {
+			x = append(x, gptest.Point(rng, 3)...)
+		}
+		value, grad := make([]float64, points), make([]float64, 3*points)
+		p.Gradients(value, grad, x)
+		for j := range points {
+			one, slope := make([]float64, 1), make([]float64, 3)
+			p.Gradients(one, slope, x[3*j:3*j+3])
+			if !gptest.SameBits(one, value[j:j+1]) || !gptest.SameBits(slope, grad[3*j:3*j+3]) {
+				t.Fatalf("point %d: %g %g alone, %g %g among others", j, one, slope, value[j], grad[3*j:3*j+3])
+			}
+		}
+	})
+}
+
 // Without noise every path goes through the data, and a path is not changed by
 // what happens to the process.
 func TestPathsInterpolate(t *testing.T) {

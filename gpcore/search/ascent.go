@@ -18,10 +18,11 @@ type ascent struct {
 	moving         []*climber
 }
 
-// run climbs until all are done, at most rounds batches.
-func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber, b *box, rounds int, tol float64) {
+// run climbs until all are done, at most rounds batches. It returns how many there were, and whether all
+// are done.
+func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber, b *box, rounds int, tol float64) (done int, over bool) {
 	d := len(b.low)
-	for range rounds {
+	for ; done < rounds; done++ {
 		a.x, a.moving = a.x[:0], a.moving[:0]
 		for _, c := range climbers {
 			if !c.done {
@@ -31,7 +32,7 @@ func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber
 		}
 		m := len(a.moving)
 		if m == 0 {
-			return
+			return done, true
 		}
 		a.value, a.grad = vec.Grown(a.value, m), vec.Grown(a.grad, m*d)
 		gradients(a.value, a.grad, a.x)
@@ -40,6 +41,7 @@ func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber
 		}
 		a.merge(b)
 	}
+	return done, false
 }
 
 // mergeDistance is the distance, in scales, below which two climbers are on the way to one

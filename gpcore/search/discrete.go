@@ -6,14 +6,34 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// ascend climbs, and between climbs moves coordinates with few values.
-func (q *state) ascend(w *searchWorker, gradients func(dst, grad, x []float64), climbers []*climber, rounds int, tol float64) {
-	w.ascent.run(gradients, climbers, &q.box, rounds, tol)
-	for range stepwise {
-		if len(q.steps) == 0 || !q.moveDiscrete(w, gradients, climbers) {
-			return
+// setOut begins a climb of climbers.
+func (q *state) setOut(climbers []*climber) {
+	q.under, q.underWay, q.climbed, q.moved = climbers, true, 0, 0
+}
+
+// ascend climbs on the surrogate or the objective, as far as a unit of work goes, and between climbs moves
+// coordinates with few values. It reports whether that was the end.
+func (q *state) ascend(w *searchWorker, f *fork, onSurrogate bool) bool {
+	gradients, most, tol := f.gradients, refineRounds, refineTolerance
+	if onSurrogate {
+		gradients, most, tol = f.surrogateGradients, climbRounds, climbTolerance
+	}
+	for left := q.costs.rounds(len(q.under), onSurrogate); ; {
+		done, over := w.ascent.run(gradients, q.under, &q.box, min(left, most-q.climbed), tol)
+		q.climbed += done
+		left -= done
+		if !over && q.climbed < most {
+			return false
 		}
-		w.ascent.run(gradients, climbers, &q.box, rounds, tol)
+		if len(q.steps) == 0 || q.moved == stepwise || !q.moveDiscrete(w, gradients, q.under) {
+			q.underWay = false
+			return true
+		}
+		q.climbed = 0
+		q.moved++
+		if left--; left <= 0 {
+			return false
+		}
 	}
 }
 
@@ -62,17 +82,14 @@ func (q *state) roundBest(w *searchWorker, f *fork) {
 // discrete coordinates until there is none; continuous coordinates are climbed again
 // with the discrete ones held.
 func (q *state) improveDiscrete(w *searchWorker, f *fork) {
-	for _, i := range q.grids {
-		q.box.fixed[i] = true
+	if !q.underWay {
+		q.beginDiscrete(w, f)
 	}
-	q.roundBest(w, f)
-	for _, c := range q.climbers[:min(q.count, 3)] {
-		w.neighbour = append(w.neighbour[:0], c.x...)
-		q.snapGrids(w.neighbour)
-		q.evaluate(w, f, w.neighbour)
-	}
-	q.best.bound = math.Inf(1)
-	for range stepwise {
+	for range q.costs.improvements(q.d) {
+		if q.moved++; q.moved > stepwise {
+			q.underWay = false
+			break
+		}
 		before := q.best.value
 		c := q.climbers[0]
 		c.startAt(q.best.x, &q.box)
@@ -88,10 +105,24 @@ func (q *state) improveDiscrete(w *searchWorker, f *fork) {
 		}
 		q.evaluate(w, f, w.neighbour)
 		if q.best.value <= before {
+			q.underWay = false
 			break
 		}
 	}
-	for _, i := range q.grids {
-		q.box.fixed[i] = false
+	if !q.underWay {
+		q.hold(q.grids, false)
 	}
+}
+
+// beginDiscrete rounds the best points and takes the best of them.
+func (q *state) beginDiscrete(w *searchWorker, f *fork) {
+	q.hold(q.grids, true)
+	q.roundBest(w, f)
+	for _, c := range q.climbers[:min(q.count, 3)] {
+		w.neighbour = append(w.neighbour[:0], c.x...)
+		q.snapGrids(w.neighbour)
+		q.evaluate(w, f, w.neighbour)
+	}
+	q.best.bound = math.Inf(1)
+	q.underWay, q.rounded, q.moved = true, true, 0
 }

@@ -57,6 +57,13 @@ func (m *domain) setAxes() {
 	}
 }
 
+// hold has climbers leave coordinates as they are, or not.
+func (m *domain) hold(coordinates []int, still bool) {
+	for _, i := range coordinates {
+		m.box.fixed[i] = still
+	}
+}
+
 // snapSteps moves the coordinates with few values to the nearest.
 func (m *domain) snapSteps(x []float64) {
 	for _, i := range m.steps {

@@ -88,10 +88,27 @@ func (q *state) climb(w *searchWorker, f *fork, batch []*climber) {
 		c.floor = q.best.value
 		c.restart()
 	}
-	q.ascend(w, f.gradients, batch, refineRounds, refineTolerance)
-	for _, c := range batch {
+	q.setOut(batch)
+	q.goOn(w, f)
+}
+
+// goOn goes on with such a climb.
+func (q *state) goOn(w *searchWorker, f *fork) {
+	if !q.ascend(w, f, false) {
+		return
+	}
+	for _, c := range q.under {
 		q.covered = append(q.covered, c.x...)
-		q.offer(c.x, c.value)
+	}
+	q.offerClimbed()
+}
+
+// offerClimbed offers what a climb with the objective itself has come to.
+func (q *state) offerClimbed() {
+	for _, c := range q.under {
+		if c.started {
+			q.offer(c.x, c.value)
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ type screen struct {
 	inUse   int       // how many of them this run looks at
 	watched Watched   // what is kept of them from run to run, or nil
 
-	made     int         // how many are computed; of a list, all
+	made     []bool      // which points are computed; nil for a list
 	sequence *sobol.Owen // that they are taken from; nil for one coordinate
 	corners  int
 }
@@ -38,40 +38,47 @@ func (c *screen) highest() int {
 // quarter.
 func newScreen(m *domain, n int, seed uint64) screen {
 	n = vec.Up24(n)
-	c := screen{points: make([]float64, n*m.d), values: vec.Constant(n, math.Inf(-1))}
+	c := screen{points: make([]float64, n*m.d), values: vec.Constant(n, math.Inf(-1)), made: make([]bool, n)}
 	if m.d > 1 && m.d <= 6 && 1<<m.d < n {
 		c.corners = 1 << m.d
 	}
 	if m.d > 1 {
 		c.sequence = sobol.NewOwen(m.d, seed)
 	}
-	c.compute(m, 1)
+	c.compute(m, 0, 1)
 	return c
 }
 
-// compute computes the first n points.
-func (c *screen) compute(m *domain, n int) {
-	for ; c.made < n; c.made++ {
-		k := c.made
-		x := c.points[k*m.d : (k+1)*m.d]
-		switch {
-		case m.d == 1:
-			x[0] = spacedPoint(k, len(c.points))
-		case k < c.corners:
-			for i := range x {
-				x[i] = float64(k >> i & 1)
-			}
-		default:
-			c.sequence.Point(x, k-c.corners)
-			if i := k % (3 * m.d); i < m.d {
-				x[i] = math.Round(x[i])
-			}
+// compute computes points from..to-1, unless they are. Calls for different points may overlap.
+func (c *screen) compute(m *domain, from, to int) {
+	for k := from; k < min(to, len(c.made)); k++ {
+		if !c.made[k] {
+			c.computePoint(m, k)
+			c.made[k] = true
 		}
-		for i := range x {
-			x[i] = m.box.low[i] + x[i]*(m.box.high[i]-m.box.low[i])
-		}
-		m.snapSteps(x)
 	}
+}
+
+// computePoint computes point k.
+func (c *screen) computePoint(m *domain, k int) {
+	x := c.points[k*m.d : (k+1)*m.d]
+	switch {
+	case m.d == 1:
+		x[0] = spacedPoint(k, len(c.points))
+	case k < c.corners:
+		for i := range x {
+			x[i] = float64(k >> i & 1)
+		}
+	default:
+		c.sequence.Point(x, k-c.corners)
+		if i := k % (3 * m.d); i < m.d {
+			x[i] = math.Round(x[i])
+		}
+	}
+	for i := range x {
+		x[i] = m.box.low[i] + x[i]*(m.box.high[i]-m.box.low[i])
+	}
+	m.snapSteps(x)
 }
 
 // spacedPoint is point k of n equally spaced ones on [0, 1], every fourth of them first, so

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -17,13 +18,14 @@ import (
 //
 //  1. each problem: prepare it, and evaluate its starting points;
 //  2. screen: every 240 of a problem's points by the surrogate;
-//  3. climb: a problem's best screened points, on the surrogate, all at once;
+//  3. climb: a problem's best screened points, on the surrogate, all side by side;
 //  4. refine: climb the local maxima of the surrogate with the objective itself, the
 //     largest first. A surrogate that is an upper bound ends this where what is left
 //     lies below the best found, and, by Options.Slack, below the best of other
 //     problems;
 //  5. each problem with discrete coordinates: move them from value to value.
 //
+// Where a value costs much, a unit is less: fewer points, some rounds of a climb (see Costed).
 // What a unit does depends on the units before its phase alone, never on the clock or
 // on the number of workers. So a number of units says exactly what was done.
 type Search struct {
@@ -31,7 +33,7 @@ type Search struct {
 	problems []*state
 	workers  []*searchWorker
 	out      []Maximum
-	round    []int // problems that refine in this round
+	round    []int // problems of this round of a phase
 	chunks   []chunk
 
 	ctx      context.Context
@@ -64,9 +66,6 @@ func New(problems []Problem, o Options) (*Search, error) {
 		}
 		q := newState(problems[i], splitmix.Mix(o.Seed+uint64(i)))
 		s.problems = append(s.problems, q)
-		for from := 0; from < len(q.values); from += screenUnit {
-			s.chunks = append(s.chunks, chunk{i, from, min(from+screenUnit, len(q.values))})
-		}
 	}
 	for range o.workers() {
 		s.workers = append(s.workers, s.newWorker())
@@ -108,23 +107,30 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 		q.begin()
 		q.prepareShared()
 	}
-	s.phase(len(s.problems), s.prepare)
+	s.divide()
+	s.all()
+	s.rounds(s.prepare)
 	s.phase(len(s.chunks), s.screen)
 	if s.cut { // some watched points have missed what changed
 		for _, q := range s.problems {
 			q.forgetWatched()
 		}
 	}
-	s.phase(len(s.problems), s.climb)
+	s.all()
+	s.rounds(s.climb)
 	for !s.cut {
 		if s.nextRound(); len(s.round) == 0 {
 			break
 		}
-		s.phase(len(s.round), s.refine)
+		s.rounds(s.refine)
 	}
-	s.phase(len(s.problems), s.discrete)
+	s.all()
+	s.rounds(s.discrete)
+	if s.cut {
+		s.concludeCut()
+	}
 	for i, q := range s.problems {
-		s.conclude(i, q)
+		s.out[i] = Maximum{X: q.best.x, Value: q.best.value, Complete: !s.cut && !q.abandoned}
 	}
 	s.ctx = nil
 	return s.out, s.done
@@ -132,6 +138,35 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 
 // Cut reports whether the last run ended before all of its units were done.
 func (s *Search) Cut() bool { return s.cut }
+
+// divide divides the points of all problems into units.
+func (s *Search) divide() {
+	s.chunks = s.chunks[:0]
+	for i, q := range s.problems {
+		size := q.costs.screened(q.watched != nil)
+		for from := 0; from < len(q.values); from += size {
+			s.chunks = append(s.chunks, chunk{i, from, min(from+size, len(q.values))})
+		}
+	}
+}
+
+// all makes all problems those of the round.
+func (s *Search) all() {
+	s.round = s.round[:0]
+	for i := range s.problems {
+		s.round = append(s.round, i)
+	}
+}
+
+// rounds does units of a phase for the problems of the round until none is under way.
+func (s *Search) rounds(job func(w *searchWorker, i int)) {
+	for len(s.round) > 0 && !s.cut {
+		s.phase(len(s.round), job)
+		if !s.cut {
+			s.round = slices.DeleteFunc(s.round, func(i int) bool { return !s.problems[i].underWay })
+		}
+	}
+}
 
 // phase does units 0 to n-1 of a phase, in order, until the search is cut.
 func (s *Search) phase(n int, job func(w *searchWorker, i int)) {

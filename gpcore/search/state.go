@@ -12,6 +12,7 @@ type state struct {
 	screen
 	p         Problem
 	group     Grouped // the objective, where it is one
+	costs     costs
 	surrogate SurrogateKind
 	starts    []float64 // what the caller wants to be looked at first
 
@@ -23,8 +24,14 @@ type state struct {
 	batch    int        // how many are climbed at once
 	best     *climber   // keeps the best point and its value
 
-	ready     bool // prepared in this run
-	final     bool // climbed with the objective itself
+	under     []*climber // those of the climb that is under way
+	climbed   int        // its rounds since coordinates with few values were moved
+	moved     int        // how often those were moved; in the last phase, the best point
+	looked    int        // how many starts were looked at
+	underWay  bool       // the next unit of the phase goes on with the last one's work
+	rounded   bool       // the best point has discrete values
+	ready     bool       // prepared in this run
+	final     bool       // climbed with the objective itself
 	abandoned bool
 
 	nextBound   float64   // the bound of what comes next
@@ -42,7 +49,7 @@ func newState(p Problem, seed uint64) *state {
 	limit := 1
 	if q.listed {
 		n := len(p.List) / d
-		q.screen = screen{points: p.List, values: vec.Constant(n, math.Inf(-1)), made: n}
+		q.screen = screen{points: p.List, values: vec.Constant(n, math.Inf(-1))}
 	} else {
 		n := p.Screen
 		if n == 0 {
@@ -55,7 +62,7 @@ func newState(p Problem, seed uint64) *state {
 	}
 	q.room = limit
 	if o, ok := p.Objective.(Watchable); ok && p.Track {
-		q.compute(&q.domain, len(q.values))
+		q.compute(&q.domain, 0, len(q.values))
 		q.watched = o.Watch(q.points)
 	}
 	return q
@@ -65,6 +72,8 @@ func newState(p Problem, seed uint64) *state {
 func (q *state) begin() {
 	q.count, q.next, q.ready, q.final, q.abandoned = 0, 0, false, false, false
 	q.covered, q.extraRounds = q.covered[:0], 0
+	q.under, q.underWay, q.rounded = nil, false, false
+	q.hold(q.grids, false)
 	q.best.value = math.Inf(-1)
 	for i := range q.values {
 		q.values[i] = math.Inf(-1)
@@ -121,7 +130,6 @@ func (q *state) size() {
 	if q.surrogate == NoSurrogate && q.p.Screen == 0 { // no bound shows what was missed
 		q.inUse = min(2*q.inUse, len(q.values))
 	}
-	q.compute(&q.domain, q.inUse)
 	if more := q.limit - len(q.climbers); more > 0 {
 		q.climbers = append(q.climbers, newClimbers(more, q.d)...)
 	}

@@ -1,5 +1,11 @@
 package search
 
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
 // prepareShared does what must not overlap with another problem's preparation.
 func (q *state) prepareShared() {
 	if q.group != nil {
@@ -10,6 +16,7 @@ func (q *state) prepareShared() {
 	if q.watched != nil {
 		q.watched.Sync()
 	}
+	q.costs = costsOf(q.p.Objective)
 }
 
 // forgetWatched has the fixed points computed afresh in the next run.
@@ -19,14 +26,18 @@ func (q *state) forgetWatched() {
 	}
 }
 
-// prepareUnit prepares problem i and evaluates its starting points, or its center.
+// prepareUnit prepares a problem of this round and evaluates its starting points, or its center.
 func (s *Search) prepareUnit(w *searchWorker, i int) {
-	q := s.problems[i]
-	if q.group != nil {
-		q.group.PrepareOwn()
+	k := s.round[i]
+	q := s.problems[k]
+	if !q.underWay {
+		if q.group != nil {
+			q.group.PrepareOwn()
+		}
+		q.readScales()
+		q.looked = 0
 	}
-	q.readScales()
-	x := q.starts
+	x := q.starts[q.looked*q.d:]
 	if len(x) == 0 {
 		w.neighbour = append(w.neighbour[:0], q.points[:q.d]...)
 		if !q.listed {
@@ -37,7 +48,11 @@ func (s *Search) prepareUnit(w *searchWorker, i int) {
 		}
 		x = w.neighbour
 	}
-	q.evaluate(w, &w.forks[i], x)
+	n := len(x) / q.d
+	some := parts(n, q.costs.value)
+	q.evaluate(w, &w.forks[k], x[:some*q.d])
+	q.looked += some
+	q.underWay = some < n
 }
 
 // screenUnit screens one chunk.
@@ -47,6 +62,7 @@ func (s *Search) screenUnit(w *searchWorker, i int) {
 	if c.to = min(c.to, q.inUse); c.from >= c.to {
 		return
 	}
+	q.compute(&q.domain, c.from, c.to)
 	dst, x := q.values[c.from:c.to], q.points[c.from*q.d:c.to*q.d]
 	switch {
 	case q.watched != nil:
@@ -58,28 +74,28 @@ func (s *Search) screenUnit(w *searchWorker, i int) {
 	}
 }
 
-// climbUnit climbs problem i's best screened points on the surrogate, where it has one,
+// climbUnit climbs the best screened points of a problem of this round on the surrogate, where it has one,
 // else on the objective itself, which settles it.
 func (s *Search) climbUnit(w *searchWorker, i int) {
-	q, f := s.problems[i], &w.forks[i]
-	q.final = q.surrogate == NoSurrogate
-	if q.final {
-		q.offerScreened()
+	k := s.round[i]
+	q, f := s.problems[k], &w.forks[k]
+	if !q.underWay {
+		q.final = q.surrogate == NoSurrogate
+		if q.final {
+			q.offerScreened()
+		}
+		if q.listed {
+			return
+		}
+		q.choose()
+		q.addStarts()
+		q.setOut(q.climbers[:q.count])
 	}
-	if q.listed {
+	if !q.ascend(w, f, !q.final) {
 		return
 	}
-	q.choose()
-	q.addStarts()
-	rounds, tol := climbRounds, climbTolerance
 	if q.final {
-		rounds, tol = refineRounds, refineTolerance
-	}
-	q.ascend(w, f.surrogateGradients, q.climbers[:q.count], rounds, tol)
-	if q.final {
-		for _, c := range q.climbers[:q.count] {
-			q.offer(c.x, c.value)
-		}
+		q.offerClimbed()
 	}
 	q.rank()
 }
@@ -96,6 +112,10 @@ func (q *state) offerScreened() {
 func (s *Search) refineUnit(w *searchWorker, i int) {
 	k := s.round[i]
 	q, f := s.problems[k], &w.forks[k]
+	if q.underWay {
+		q.goOn(w, f)
+		return
+	}
 	if q.listed {
 		q.evaluateListed(w, f)
 		return
@@ -110,34 +130,69 @@ func (s *Search) refineUnit(w *searchWorker, i int) {
 	q.climb(w, f, batch)
 }
 
-// discreteUnit rounds a problem's best point where coordinates are climbed that have many
+// discreteUnit rounds the best point of a problem of this round where coordinates are climbed that have many
 // discrete values, and moves it to the best neighbour until there is none better.
 func (s *Search) discreteUnit(w *searchWorker, i int) {
-	q, f := s.problems[i], &w.forks[i]
+	k := s.round[i]
+	q, f := s.problems[k], &w.forks[k]
 	if len(q.grids) == 0 {
 		return
 	}
 	q.improveDiscrete(w, f)
 }
 
-// conclude writes a problem's result. A search that was cut before the objective was
-// climbed still looks at the best point known.
-func (s *Search) conclude(i int, q *state) {
-	f, w := &s.workers[0].forks[i], s.workers[0]
-	if s.cut && q.ready {
-		switch {
-		case q.surrogate == NoSurrogate:
-			q.offerScreened()
-		case q.listed:
-			q.evaluateListed(w, f)
-		case q.next == 0 && q.count > 0:
-			q.evaluate(w, f, q.climbers[0].x)
-		case q.next == 0:
-			q.evaluateListed(w, f)
-		}
-		if len(q.grids) > 0 {
-			q.roundBest(w, f)
+// concludeCut has a search that was cut before the objective was climbed look at the best points known, the
+// most promising first, of as many problems as a unit of work can.
+func (s *Search) concludeCut() {
+	cost := 0.0
+	for _, q := range s.problems {
+		cost = max(cost, q.costs.value)
+	}
+	s.all()
+	slices.SortStableFunc(s.round, func(i, k int) int { return cmp.Compare(s.problems[k].promise(), s.problems[i].promise()) })
+	looks := parts(len(s.round), cost)
+	for rank, i := range s.round {
+		if q := s.problems[i]; q.ready && !q.rounded {
+			q.concludeCut(s.workers[0], &s.workers[0].forks[i], rank < looks)
 		}
 	}
-	s.out[i] = Maximum{X: q.best.x, Value: q.best.value, Complete: !s.cut && !q.abandoned}
+}
+
+// promise is the greatest value known of a problem, of its surrogate where it was not climbed yet.
+func (q *state) promise() float64 {
+	value := q.best.value
+	switch k := q.highest(); {
+	case q.next > 0:
+	case q.count > 0:
+		value = max(value, q.climbers[0].value)
+	case k >= 0:
+		value = max(value, q.values[k])
+	}
+	return value
+}
+
+// concludeCut takes what is known of a problem, with a look at the best point where it may.
+func (q *state) concludeCut(w *searchWorker, f *fork, may bool) {
+	if q.underWay && (q.final || q.next > 0 || q.extraRounds > 0) { // a climb with the objective itself
+		q.offerClimbed()
+	}
+	switch {
+	case q.surrogate == NoSurrogate:
+		q.offerScreened()
+	case !may:
+	case q.listed:
+		q.evaluateListed(w, f)
+	case q.next == 0 && q.count > 0:
+		q.evaluate(w, f, q.climbers[0].x)
+	case q.next == 0:
+		q.evaluateListed(w, f)
+	}
+	switch {
+	case len(q.grids) == 0:
+	case may:
+		q.roundBest(w, f)
+	default: // there is no value at discrete ones
+		q.snapGrids(q.best.x)
+		q.best.value = math.Inf(-1)
+	}
 }

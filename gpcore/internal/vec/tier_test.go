@@ -152,6 +152,7 @@ var calls = map[string]func(c *trial, n, m int){
 		w := &Waves{Omega: c.slice(n * m), Shift: c.slice(n), Weight: c.slice(n), N: n, D: m}
 		w.Prepare()
 		w.Sum(c.slice(Lanes), c.slice(m*Lanes))
+		w.Each(c.slice(n*Lanes), c.slice(m*Lanes))
 	},
 	"Gaussian":    pairs(Gaussian),
 	"Matern52":    pairs(Matern52),

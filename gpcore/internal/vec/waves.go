@@ -45,6 +45,23 @@ func (w *Waves) Sum(sum, lanes []float64) {
 	waves(sum, w, lanes)
 }
 
+// Each sets dst[i*24+j], i < N and j < 24, to the term of wave i alone in such a sum.
+func (w *Waves) Each(dst, lanes []float64) {
+	covered(covers(dst, w.N, Lanes, Lanes) && covers(lanes, w.D, Lanes, Lanes), "vec: Waves: a slice is too short")
+	near := w.D > 0 && w.near(lanes)
+	one := Waves{N: 1, D: w.D}
+	for i := range w.N {
+		one.Omega, one.Shift, one.Weight = w.Omega[i*w.D:(i+1)*w.D], w.Shift[i:i+1], w.Weight[i:i+1]
+		sum := dst[i*Lanes : (i+1)*Lanes]
+		clear(sum)
+		if near {
+			waves(sum, &one, lanes)
+		} else {
+			addWaveRef(sum, &one, 0, lanes)
+		}
+	}
+}
+
 // near reports whether every argument is one that the cosine reduces itself.
 func (w *Waves) near(lanes []float64) bool {
 	bound := w.reach[w.D]

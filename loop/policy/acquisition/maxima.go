@@ -25,13 +25,18 @@ type Optimum struct {
 // constraints over what probably keeps them: exactly where
 // its settings are listed, else by its own search, which is metered with the others
 // of the decision. Where that was cut before it came to a sample, the best of the
-// observed settings with a great posterior mean stands in.
+// observed settings with a great posterior mean stands in; where it was cut before all were drawn,
+// there are fewer, one at least.
 func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error) {
 	out, aim := make([]Optimum, n), d.Goal
 	var problems []search.Problem
 	var paths []*expectedPath
 	var searched []int
 	for i := range out {
+		if i > 0 && !d.Units.afford(sampleCost(v)) {
+			out = out[:i]
+			break
+		}
 		s, err := d.Sample(v, aim.Domain, rng)
 		if err != nil {
 			return nil, err

@@ -24,6 +24,7 @@ type expectedPath struct {
 	offset             func(grad, x []float64) float64 // of f; nil: none
 	alpha, spread      float64
 	field              *model.NoiseField
+	observations       int
 
 	x, value, noise, grads, noiseGrads, slope, sum, cross []float64 // scratch
 }
@@ -33,7 +34,7 @@ func (o *expectedPath) Dim() int { return len(o.controlled) }
 
 // Fork implements [search.Objective].
 func (o *expectedPath) Fork() search.Objective {
-	f := &expectedPath{expectation: o.expectation, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, spread: o.spread, field: o.field}
+	f := &expectedPath{expectation: o.expectation, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, spread: o.spread, field: o.field, observations: o.observations}
 	if o.v != nil {
 		f.v = o.v.Fork()
 	}
@@ -42,6 +43,17 @@ func (o *expectedPath) Fork() search.Objective {
 
 // Scales implements [search.Scaled].
 func (o *expectedPath) Scales(dst []float64) bool { return o.expectation.Scales(dst) }
+
+// Cost implements [search.Costed].
+func (o *expectedPath) Cost() (value, surrogate float64) {
+	d := o.Dim() + len(o.random)
+	each := pathFeatures*waveCost(d) + float64(o.observations)*waveCost(d)
+	if o.v != nil {
+		each *= 2
+	}
+	full, coarse := o.expectation.Rules()
+	return each * float64(len(full.Weight)), each * float64(len(coarse.Weight))
+}
 
 // Surrogate implements [search.Surrogated]: fewer nodes.
 func (o *expectedPath) Surrogate() search.SurrogateKind {

@@ -25,6 +25,15 @@ type Sample struct {
 // pathFeatures makes the prior part of a path err by about 3% of its standard deviation.
 const pathFeatures = 1000
 
+// sampleCost is about how many multiply-adds it takes to draw from a view: its waves at all observations.
+func sampleCost(v model.View) float64 {
+	g := v[0].GP
+	return pathFeatures * float64(g.Len()) * waveCost(g.Dim())
+}
+
+// waveCost is about how many multiply-adds one wave takes at a point: its phase and a cosine.
+func waveCost(d int) float64 { return float64(d) + 16 }
+
 // Sample draws from a view. Of several components it takes one by the weights, which
 // is a draw of their mixture. dom is the only domain where it will be looked at, nil
 // where there are several.
@@ -85,7 +94,7 @@ func (s *Sample) expectationOver(d *Decision, g Goal) (search.Objective, error) 
 	if err != nil {
 		return nil, err
 	}
-	o := &expectedPath{expectation: shape, controlled: in.Controlled, f: s.f, scale: s.component.Scale, offset: s.component.Offset, v: s.v, alpha: d.Criterion.Alpha(), field: d.Criterion.Model.Noise}
+	o := &expectedPath{expectation: shape, controlled: in.Controlled, f: s.f, scale: s.component.Scale, offset: s.component.Offset, v: s.v, alpha: d.Criterion.Alpha(), field: d.Criterion.Model.Noise, observations: s.component.GP.Len()}
 	if len(g.Domain.Random) > 0 {
 		o.spread = d.Criterion.SpreadAlpha()
 	}

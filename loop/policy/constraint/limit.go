@@ -197,6 +197,15 @@ func (k *penalty) LowerScales(dst []float64) {
 	}
 }
 
+// Cost is that of the constraints' probabilities.
+func (k *penalty) Cost() (value, surrogate float64) {
+	for _, e := range k.each {
+		v, s := e.Cost()
+		value, surrogate = value+v, surrogate+s
+	}
+	return value, surrogate
+}
+
 // Surrogate is the kind of a limited objective's surrogate: an upper bound of the
 // objective is none of the limited one where the constraints are taken at fewer nodes.
 func (k *penalty) Surrogate(inner search.SurrogateKind) search.SurrogateKind {

@@ -84,6 +84,17 @@ func (p *adjusted) Scales(dst []float64) bool {
 	return true
 }
 
+// Cost implements [search.Costed].
+func (p *adjusted) Cost() (value, surrogate float64) {
+	for _, part := range []any{p.Objective, p.adjustment} {
+		if c, ok := part.(search.Costed); ok {
+			v, s := c.Cost()
+			value, surrogate = value+v, surrogate+s
+		}
+	}
+	return value, surrogate
+}
+
 // Gradients implements [search.Differentiable].
 func (p *adjustedGradient) Gradients(dst, grad, x []float64) {
 	p.d.Gradients(dst, grad, x)
