@@ -246,7 +246,7 @@ function eventsSection(d) {
 
 function aboutSection(d, page) {
   const r = d.run;
-  const facts = [["Run", `${r.name} at ${r.site || "no site"}, ${r.id}`], ["Kind of run", modeWords[r.mode] || r.mode], ["Policy", r.policy], ["Begun", r.start], ["Steps", String(d.total)],
+  const facts = [["Run", `${r.name} at ${r.site || "no site"}, ${r.id}`], ["Kind of run", modeWords[r.mode] || r.mode], ["Policy", r.policy], ["Begun", r.mode === "simulate" ? `${r.start}, simulated time` : r.start], ["Steps", String(d.total)],
     ["Ended", r.finished ? endWords(d, r.reason) : (d.status && d.status.state === "ended" && endWords(d, d.status.reason)) || "not yet"], ["Version of tuner", r.version], ["Seed", r.seed], ["Times started", String(r.sessions)],
     ["Configuration", r.config_file], ["SHA-256 of the configuration", r.config_sha256]];
   if (d.hash) facts.push(["SHA-256 of the journal's records, as JSON lines", d.hash]);
