@@ -25,6 +25,7 @@ func validate(s *Spec) []error {
 	}
 	c.model()
 	c.drift()
+	c.again()
 	c.constraints()
 	if !num.Finite(s.Beta) || s.Beta <= 0 {
 		c.fail("policy.beta", "beta %g must be positive and finite (2 is usual): it sets the lower bound of every recommendation", s.Beta)

@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // acquisitions checks what the acquisition needs, and the costs.
@@ -44,6 +46,25 @@ func (c *checker) costs() {
 		if s.ControlSets[i].Cost == 0 {
 			c.fail("control_set", "control set %d is free: values per cost need a cost above 0 for each control set, or a cost of settings", i+1)
 		}
+	}
+}
+
+// again checks what follows a stalled run and what may be recommended, and that neither is asked for where it
+// has no effect.
+func (c *checker) again() {
+	s := c.spec
+	c.oneOf("policy.stalled", "stalled", cmp.Or(s.Stalled, stalledRepeat), stalledExplore, stalledRepeat)
+	c.oneOf("policy.recommended", "recommended", cmp.Or(s.Recommended, recommendedMeasured), recommendedMeasured, recommendedModel)
+	for _, a := range []struct {
+		key   string
+		asked bool
+	}{{"policy.stalled", s.Stalled == stalledExplore}, {"policy.recommended", s.Recommended == recommendedModel}} {
+		if a.asked && !s.undivided() {
+			c.fail(a.key, "has no effect with kind %q here: it needs one control set of all variables, and neither drift, constraints nor a fidelity; leave it out", s.Kind)
+		}
+	}
+	if rule := s.Model.PriorRule; s.Stalled == stalledExplore && rule != "" && rule != model.PriorsAveraged {
+		c.fail("policy.stalled", "has no effect with prior rule %q, by which each prior decides for itself: leave it out, or use %q", rule, model.PriorsAveraged)
 	}
 }
 

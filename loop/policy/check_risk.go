@@ -24,8 +24,6 @@ func (c *checker) risk(p Kind) {
 	if p.Noise == LearntNoise && s.VarianceModel == varianceRaw && s.Risk > 0 && s.several() {
 		c.fail("policy.variance_model", "variance model %q takes the sampling noise of a variance as the same everywhere, which that of a single shot is not: where control sets leave variables random use %q", varianceRaw, varianceLog)
 	}
-	c.oneOf("policy.stalled", "stalled", cmp.Or(s.Stalled, stalledRepeat), stalledExplore, stalledRepeat)
-	c.oneOf("policy.recommended", "recommended", cmp.Or(s.Recommended, recommendedMeasured), recommendedMeasured, recommendedModel)
 	c.oneOf("policy.random_draws", "random draws", cmp.Or(s.RandomDraws, space.DrawnPerShot), space.DrawnPerShot, space.DrawnPerStep)
 	if s.ExploreSteps < 0 {
 		c.fail("policy.explore_steps", "explore steps %d must not be negative (0: %d)", s.ExploreSteps, acquisition.DefaultExploreSteps)

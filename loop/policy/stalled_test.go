@@ -77,15 +77,22 @@ func TestADecoyIsLeft(t *testing.T) {
 	}
 }
 
-// Nothing is sought far away where that would undo what the run is for.
+// What would have no effect is refused, not passed over.
 func TestStalledKeepsOut(t *testing.T) {
-	s := decoySpec(1, stalledExplore)
-	s.Drift.Timescale = []float64{50}
-	if _, unseen := playDecoy(t, s, 60); unseen > 0 {
-		t.Errorf("under drift %d settings far from all", unseen)
+	for name, change := range map[string]func(s *Spec){
+		"an unknown word":     func(s *Spec) { s.Stalled = "elsewhere" },
+		"drift":               func(s *Spec) { s.Drift.Timescale = []float64{50} },
+		"a kind that tracks":  func(s *Spec) { s.Kind = "track" },
+		"priors that decide":  func(s *Spec) { s.Kind = "hp-gp-ts" },
+		"drift, recommending": func(s *Spec) { s.Stalled, s.Recommended, s.Drift.Timescale = "", recommendedModel, []float64{50} },
+	} {
+		s := decoySpec(1, stalledExplore)
+		change(&s)
+		if _, err := New(s); err == nil {
+			t.Errorf("%s was taken", name)
+		}
 	}
-	s = decoySpec(1, "elsewhere")
-	if _, err := New(s); err == nil {
-		t.Error("an unknown word was taken")
+	if _, err := New(decoySpec(1, stalledExplore)); err != nil {
+		t.Errorf("what has an effect is refused: %v", err)
 	}
 }
