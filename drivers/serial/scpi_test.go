@@ -68,15 +68,7 @@ func onSCPI(t *testing.T, s *scpi) *Device {
 	b.set(func() *porttest.Fake { return porttest.NewFake(t, s.hear) })
 	o.Open = b.open
 	channels = append(channels, ChannelOptions{Channel: "level", Write: &Write{WriteKeys: text.WriteKeys{Out: "LEV %.1f"}}})
-	dev, err := New(o, channels, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	if _, err := dev.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return dev
+	return openDevice(t, o, channels)
 }
 
 // TestSCPIErrors: a command without answer is known to have worked by the error

@@ -2,6 +2,23 @@
 // The page: draws the document, and draws it again where colours or data change. A report
 // carries its document inside; the dashboard gets it from the server (live.js).
 
+// remembered are the parts that this browser had open; a browser that keeps nothing, or has kept something else, had none.
+function remembered() {
+  try {
+    return new Set((localStorage.getItem("tuner-open") || "").split(","));
+  } catch {
+    return new Set();
+  }
+}
+
+function remember(open) {
+  try {
+    localStorage.setItem("tuner-open", [...open].join());
+  } catch {
+    // it keeps nothing
+  }
+}
+
 class Page {
   constructor(root, live) {
     this.root = root;
@@ -101,12 +118,12 @@ class Page {
 
   // unfold opens what this browser had open when it last showed a running tuner, and remembers what is opened.
   unfold() {
-    const key = "tuner-open", open = new Set(JSON.parse(localStorage.getItem(key) || "[]"));
+    const open = remembered();
     for (const { id, details } of this.folds.values()) {
       details.open = open.has(id);
       details.firstChild.addEventListener("click", () => {
         if (!open.delete(id)) open.add(id);
-        localStorage.setItem(key, JSON.stringify([...open]));
+        remember(open);
       });
     }
   }
