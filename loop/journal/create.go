@@ -27,6 +27,9 @@ type Options struct {
 	// Amend lets Open write to a finished run, which stays finished: commands, their answers and
 	// events, and nothing else.
 	Amend bool
+	// Repeatable says that the run can be played again: a record is then not synced to the disk by
+	// itself. A process that is killed loses none, a power cut the newest.
+	Repeatable bool
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
 	FileSystem func(path string) (disk.FileSystem, error)
 

@@ -217,7 +217,13 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	j := &Journal{home: path, amends: opts.Amend, w: w, wal: a == store.WriteWAL, session: s.Number, identify: seen}
 	j.goTo(path)
 	bring := func() error { return extend(w, opts.extend) }
-	for _, begin := range []func() error{bring, w.resume, j.load} {
+	relax := func() error {
+		if !opts.Repeatable || !j.wal {
+			return nil
+		}
+		return w.exec("PRAGMA synchronous = NORMAL")
+	}
+	for _, begin := range []func() error{relax, bring, w.resume, j.load} {
 		if err := begin(); err != nil {
 			return nil, errors.Join(store.Fault(path, "open it for writing", err), w.close())
 		}

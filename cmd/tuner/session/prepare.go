@@ -78,7 +78,7 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 
 // begin makes the journal of a new run.
 func (s *session) begin() (err error) {
-	if s.journal, err = journal.Create(s.Path, s.run, journal.Options{Mode: journalMode(s.Setup)}); err != nil {
+	if s.journal, err = journal.Create(s.Path, s.run, journal.Options{Mode: journalMode(s.Setup), Repeatable: s.Setup.Options.Mode == plan.Simulate}); err != nil {
 		return err
 	}
 	for _, source := range s.Warm {
