@@ -113,10 +113,10 @@ func (e *evidence) climb(ctx context.Context, start []float64) {
 		},
 	}
 	settings := optimize.Settings{
-		GradientThreshold: 1e-5,
+		GradientThreshold: 1e-3,
 		MajorIterations:   100,
 		FuncEvaluations:   300,
-		Converger:         &optimize.FunctionConverge{Absolute: 1e-7, Iterations: 5},
+		Converger:         &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3},
 	}
 	// An error means that the search stopped where it was (no progress within
 	// rounding, or a start that cannot be evaluated); the best point is kept.

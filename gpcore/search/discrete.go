@@ -19,7 +19,7 @@ func (q *state) ascend(w *searchWorker, f *fork, onSurrogate bool) bool {
 		gradients, most, tol = f.surrogateGradients, climbRounds, climbTolerance
 	}
 	for left := q.costs.rounds(len(q.under), onSurrogate); ; {
-		done, over := w.ascent.run(gradients, q.under, &q.box, min(left, most-q.climbed), tol)
+		done, over := w.ascent.run(gradients, q.under, &q.box, min(left, most-q.climbed), tol, !onSurrogate)
 		q.climbed += done
 		left -= done
 		if !over && q.climbed < most {
@@ -94,7 +94,7 @@ func (q *state) improveDiscrete(w *searchWorker, f *fork) {
 		c := q.climbers[0]
 		c.startAt(q.best.x, &q.box)
 		if len(q.grids)+len(q.steps) < q.d {
-			w.ascent.run(f.gradients, q.climbers[:1], &q.box, refineRounds, refineTolerance)
+			w.ascent.run(f.gradients, q.climbers[:1], &q.box, refineRounds, refineTolerance, false)
 			q.offer(c.x, c.value)
 		}
 		w.neighbour = w.neighbour[:0]

@@ -1,5 +1,7 @@
 package search
 
+import "context"
+
 // Screened are the points that problem i of a search screens, and their values in the last
 // run.
 func (s *Search) Screened(i int) (points, values []float64) {
@@ -9,3 +11,9 @@ func (s *Search) Screened(i int) (points, values []float64) {
 
 // Examined is how many settings of a list the last run looked at with the objective itself.
 func (s *Search) Examined(i int) int { return s.problems[i].evaluated }
+
+// RunValue is the value that a whole run finds for the only problem.
+func (s *Search) RunValue() float64 {
+	found, _ := s.Run(context.Background(), 0)
+	return found[0].Value
+}

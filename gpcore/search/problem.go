@@ -22,6 +22,11 @@ type Problem struct {
 	// where between two searches few observations change, and takes memory: 8 Cap bytes a
 	// screening point that is looked at and process, up to 32 MiB a process.
 	Track bool
+	// Keep, where positive, is for an objective that differs little from that of the run before.
+	// A run then looks at one in Keep of the screening points in turn, and at as many of those
+	// that were best when they were last looked at. The first run looks at all. It has no effect
+	// where Track has, or for a List.
+	Keep int
 	// Screen is the number of points screened in a box and Climbs the number of starts
 	// that are climbed; 0: by the number of coordinates and the objective's scales.
 	Screen, Climbs int

@@ -96,6 +96,20 @@ func (s *Search) SetStarts(problem int, x []float64) {
 	}
 }
 
+// SetObjectives gives the problems, in their order, other objectives over the same domains. What is
+// known of screening points stays (see [Problem.Keep]); what is watched is watched anew.
+func (s *Search) SetObjectives(all []Objective) {
+	for i, q := range s.problems {
+		q.setObjective(all[i])
+	}
+	for _, w := range s.workers {
+		w.takeForks(s.problems)
+	}
+}
+
+// SetSlack changes Options.Slack.
+func (s *Search) SetSlack(slack float64) { s.o.Slack = slack }
+
 // Run searches: all units, or at most units of them where units is positive. It returns
 // earlier where ctx ends, which is looked at before each unit; at least one is done.
 // done is how many were: the same number gives the same result again. The result has
@@ -107,9 +121,9 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 		q.begin()
 		q.prepareShared()
 	}
-	s.divide()
 	s.all()
 	s.rounds(s.prepare)
+	s.divide()
 	s.phase(len(s.chunks), s.screen)
 	if s.cut { // some watched points have missed what changed
 		for _, q := range s.problems {
@@ -143,9 +157,9 @@ func (s *Search) Cut() bool { return s.cut }
 func (s *Search) divide() {
 	s.chunks = s.chunks[:0]
 	for i, q := range s.problems {
-		size := q.costs.screened(q.watched != nil)
-		for from := 0; from < len(q.values); from += size {
-			s.chunks = append(s.chunks, chunk{i, from, min(from+size, len(q.values))})
+		size, n := q.costs.screened(q.watched != nil), q.lookAt()
+		for from := 0; from < n; from += size {
+			s.chunks = append(s.chunks, chunk{i, from, min(from+size, n)})
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 type state struct {
 	domain
 	screen
+	kept      kept
 	p         Problem
 	group     Grouped // the objective, where it is one
 	costs     costs
@@ -45,7 +46,6 @@ type state struct {
 func newState(p Problem, seed uint64) *state {
 	d := p.Objective.Dim()
 	q := &state{p: p, domain: newDomain(&p, d), best: newClimbers(1, d)[0], batch: 1}
-	q.group, _ = p.Objective.(Grouped)
 	limit := 1
 	if q.listed {
 		n := len(p.List) / d
@@ -61,11 +61,21 @@ func newState(p Problem, seed uint64) *state {
 		}
 	}
 	q.room = limit
-	if o, ok := p.Objective.(Watchable); ok && p.Track {
-		q.compute(&q.domain, 0, len(q.values))
-		q.watched = o.Watch(q.points)
+	if p.Keep > 0 && !q.listed {
+		q.kept = newKept(p.Keep, len(q.values))
 	}
+	q.setObjective(p.Objective)
 	return q
+}
+
+// setObjective is the search of another function over the domain.
+func (q *state) setObjective(o Objective) {
+	q.p.Objective, q.watched = o, nil
+	q.group, _ = o.(Grouped)
+	if v, ok := o.(Watchable); ok && q.p.Track {
+		q.compute(&q.domain, 0, len(q.values))
+		q.watched = v.Watch(q.points)
+	}
 }
 
 // begin forgets the last run.

@@ -59,7 +59,8 @@ func (s *Search) prepareUnit(w *searchWorker, i int) {
 func (s *Search) screenUnit(w *searchWorker, i int) {
 	c := s.chunks[i]
 	q, f := s.problems[c.problem], &w.forks[c.problem]
-	if c.to = min(c.to, q.inUse); c.from >= c.to {
+	if q.keeps() {
+		q.screenDue(w, f, c.from, c.to)
 		return
 	}
 	q.compute(&q.domain, c.from, c.to)

@@ -6,6 +6,8 @@ type searchWorker struct {
 	ascent    ascent
 	neighbour []float64
 	value     []float64
+	points    []float64   // of a unit of screening that looks at some of them
+	grouped   []Objective // a fork of one objective of each group, whose scratch the others share
 }
 
 // fork is one worker's copy of an objective.
@@ -18,11 +20,16 @@ type fork struct {
 
 func (s *Search) newWorker() *searchWorker {
 	w := &searchWorker{}
-	var grouped []Objective // a fork of one objective of each group, whose scratch the others share
-	for _, q := range s.problems {
-		w.forks = append(w.forks, q.fork(&grouped))
-	}
+	w.takeForks(s.problems)
 	return w
+}
+
+// takeForks takes a copy of every problem's objective.
+func (w *searchWorker) takeForks(problems []*state) {
+	w.forks, w.grouped = w.forks[:0], w.grouped[:0]
+	for _, q := range problems {
+		w.forks = append(w.forks, q.fork(&w.grouped))
+	}
 }
 
 func (q *state) fork(grouped *[]Objective) fork {

@@ -128,11 +128,7 @@ func gridRun(t *testing.T, name string, s Spec) {
 		t.Errorf("%s: recommends %+v, %v", name, r, err)
 	}
 	again := fresh(t, s)
-	for _, q := range whole[:steps-1] {
-		for _, o := range w.answer(&s, q) {
-			observe(t, again, o)
-		}
-	}
+	derive(t, again, whole[:steps-1], func(q Proposal) []Observation { return w.answer(&s, q) })
 	if last := w.tell(t, again, &s, 1, nil); !same(last, whole[steps-1:]) {
 		t.Errorf("%s: the last proposal was %+v, after a new start it is %+v", name, whole[steps-1], last[0])
 	}

@@ -14,9 +14,14 @@ import (
 )
 
 // threadTime is the processor time of the calling thread.
-func threadTime(tb testing.TB) time.Duration {
+func threadTime(tb testing.TB) time.Duration { return clockTime(tb, unix.CLOCK_THREAD_CPUTIME_ID) }
+
+// processTime is that of all threads.
+func processTime(tb testing.TB) time.Duration { return clockTime(tb, unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+func clockTime(tb testing.TB, clock int32) time.Duration {
 	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
+	if err := unix.ClockGettime(clock, &now); err != nil {
 		tb.Fatal(err)
 	}
 	return time.Duration(now.Nano())

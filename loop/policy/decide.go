@@ -83,10 +83,7 @@ func (e *engine) search(d *decision, options []acquisition.Option, slack float64
 	for _, o := range options {
 		low, high = min(low, o.Offset), max(high, o.Offset)
 	}
-	s, err := e.keptSearch(d, options, problems)
-	if err == nil && s == nil {
-		s, err = search.New(problems, search.Options{Seed: d.Rand(num.ForScreening).Uint64(), Slack: slack + high - low})
-	}
+	s, err := e.searchOf(d, options, problems, slack+high-low)
 	if err != nil {
 		return nil, err
 	}
@@ -97,15 +94,17 @@ func (e *engine) search(d *decision, options []acquisition.Option, slack float64
 	return d.Units.Run(s), nil
 }
 
-// keptSearch is the search that decisions keep, nil where this one needs its own.
-func (e *engine) keptSearch(d *decision, options []acquisition.Option, problems []search.Problem) (*search.Search, error) {
-	if len(options) > 1 {
-		return nil, nil
+// searchOf is the search that decisions keep, or, in regions and where nothing was measured, one of its own.
+func (e *engine) searchOf(d *decision, options []acquisition.Option, problems []search.Problem, slack float64) (*search.Search, error) {
+	if len(d.regions) > 0 || d.Unseen {
+		return search.New(problems, search.Options{Seed: d.Rand(num.ForScreening).Uint64(), Slack: slack})
 	}
-	if _, restricted := d.regions[options[0].Set]; restricted {
-		return nil, nil
+	u := acquisition.Use{Which: d.searches, Sets: make([]int, len(options)), Steady: e.spec.Model.PriorRule != model.PriorsSampled, Slack: slack, Step: d.Step, Seed: d.Seed}
+	d.searches++
+	for i, o := range options {
+		u.Sets[i], u.Steady = o.Set, u.Steady && o.Steady
 	}
-	return e.kept.Search(problems[0], d.Seed, d.Step)
+	return e.kept.Search(problems, u)
 }
 
 // tried is the penalty of [Spec.Once]: far more than values of a standardised objective

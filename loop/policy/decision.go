@@ -15,6 +15,8 @@ type decision struct {
 	regions map[int]space.Region
 	// Unseen says that it goes where nothing was measured: see stalled.
 	Unseen bool
+
+	searches int // how many it has made over whole domains
 }
 
 // region is where a control set is searched.

@@ -205,8 +205,24 @@ func TestSameSeedSameProposals(t *testing.T) {
 	}
 }
 
-// A run that is resumed from its observations alone goes on as if it had never been
-// interrupted.
+// derive tells a policy of decisions on record, and has it derive those since the last step that
+// RenewEvery divides.
+func derive(t *testing.T, p Policy, all []Proposal, answer func(q Proposal) []Observation) {
+	t.Helper()
+	next := len(all) + 1
+	for _, q := range all {
+		if q.Step >= next-next%RenewEvery {
+			if _, err := p.Propose(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, o := range answer(q) {
+			observe(t, p, o)
+		}
+	}
+}
+
+// A run that is resumed from its record goes on as if it had never been interrupted.
 func TestResumeFromObservations(t *testing.T) {
 	w := story{scale: 1, shots: 5}
 	for name, s := range storyCasts(1) {
@@ -217,13 +233,7 @@ func TestResumeFromObservations(t *testing.T) {
 				continue
 			}
 			p := fresh(t, s)
-			for _, q := range whole[:at] {
-				for _, o := range w.answer(&s, q) {
-					if err := p.Observe(o); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
+			derive(t, p, whole[:at], func(q Proposal) []Observation { return w.answer(&s, q) })
 			if rest := w.tell(t, p, &s, 2, nil); !same(rest, whole[at:at+2]) {
 				t.Errorf("%s, resumed after step %d:\n%v\n%v", name, at, rest, whole[at:at+2])
 			}
@@ -231,15 +241,19 @@ func TestResumeFromObservations(t *testing.T) {
 	}
 }
 
-// A policy that is given decisions goes on as one that was asked for them, also where steps brought
-// nothing that could be learnt.
+// A policy that is given decisions goes on as one that was asked for them and then begins its searches anew, also
+// where steps brought nothing that could be learnt.
 func TestSkippedDecisions(t *testing.T) {
 	w := story{scale: 1, shots: 5}
 	learns := func(step int) bool { return step%5 != 4 && step != 12 }
 	for name, s := range storyCasts(2) {
 		asked := fresh(t, s)
 		var whole []Proposal
+		ends := []int{5, 12, 20}
 		for step := 1; step <= storySteps; step++ {
+			if slices.Contains(ends, step-1) {
+				asked.(*engine).kept.Forget()
+			}
 			q, err := asked.Propose(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -250,7 +264,7 @@ func TestSkippedDecisions(t *testing.T) {
 				}
 			}
 		}
-		for _, at := range []int{5, 12, 20} {
+		for _, at := range ends {
 			if at >= storySteps {
 				continue
 			}

@@ -186,7 +186,7 @@ func TestNothingToHold(t *testing.T) {
 }
 
 // After a jump the search begins anew, once, and ends when what was lost is found again.
-// Everything is repeated from the observations alone, whenever the run was interrupted.
+// Everything is repeated from the record, whenever the run was interrupted.
 func TestJumpIsFoundAndRepeated(t *testing.T) {
 	for seed := range uint64(testsize.Of(1, 3)) {
 		s := trackSpec(seed)
@@ -206,11 +206,7 @@ func TestJumpIsFoundAndRepeated(t *testing.T) {
 		}
 		for _, at := range []int{47, 48, 49, 101, 102, 103, 104, 110, 130, 150} {
 			p := fresh(t, s)
-			for _, q := range all[:at] {
-				if err := p.Observe(d.answer(&s, q)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			derive(t, p, all[:at], func(q Proposal) []Observation { return []Observation{d.answer(&s, q)} })
 			if rest := d.play(t, p, &s, 2); !same(rest, all[at:at+2]) {
 				t.Errorf("seed %d, resumed after step %d:\n%v\n%v", seed, at, rest, all[at:at+2])
 			}

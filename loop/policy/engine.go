@@ -22,8 +22,8 @@ import (
 //	                  -> views -> acquisition -> search -> schedule (decide.go)
 //
 // Its state after any calls is a function of the specification and the sequence of
-// observations, beside the number of the last proposal and, in the last bits of what is kept
-// for searches, the decisions since the last step that acquisition.RenewEvery divides.
+// observations, beside the number of the last proposal and, in what searches keep, the decisions
+// since the last step that acquisition.RenewEvery divides.
 type engine struct {
 	spec    Spec
 	axes    []space.Axis

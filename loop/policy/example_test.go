@@ -66,7 +66,7 @@ func ExampleNew() {
 		return
 	}
 	fmt.Printf("x = %.0f: mean %.1f, one shot scatters by %.1f\n", best.X[0], best.Mean, best.NoiseSD)
-	// Output: x = 8: mean 4.5, one shot scatters by 0.3
+	// Output: x = 8: mean 4.6, one shot scatters by 0.2
 }
 
 // Control sets that cost: heat alone for 1, heat and flow for 5. What a step leaves alone

@@ -5,9 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -90,27 +96,58 @@ func tell(tb testing.TB, p Policy, rng *rand.Rand, q Proposal) {
 	}
 }
 
-// BenchmarkStep measures what a running policy does in a step: Propose, Observe and
-// Recommend, each alone and together, without fits.
+// step is one of a running policy: Propose, Observe and Recommend.
+func step(tb testing.TB, p Policy, rng *rand.Rand) {
+	q, err := p.Propose(context.Background())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tell(tb, p, rng, q)
+	if _, err := p.Recommend(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// onOneThread has the rest of a benchmark run on one, whose processor time tells what it takes on a busy
+// computer too.
+func onOneThread(b *testing.B) {
+	before := runtime.GOMAXPROCS(1)
+	runtime.LockOSThread()
+	b.Cleanup(func() {
+		runtime.UnlockOSThread()
+		runtime.GOMAXPROCS(before)
+	})
+}
+
+// timedSteps measures steps of a policy that has seen n settings, without fits: the median of their processor
+// time, beside what the testing package reports.
+func timedSteps(b *testing.B, s Spec, n int) {
+	onOneThread(b)
+	p, rng := grown(b, s, n), rand.New(rand.NewPCG(4, 5))
+	step(b, p, rng)
+	b.ReportAllocs()
+	var took []time.Duration
+	for b.Loop() {
+		begun := threadTime(b)
+		step(b, p, rng)
+		took = append(took, threadTime(b)-begun)
+	}
+	b.ReportMetric(milliseconds(median(took)), "cpu-ms/step")
+}
+
+func median(took []time.Duration) time.Duration {
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// BenchmarkStep measures what a running policy does in a step, without fits.
 func BenchmarkStep(b *testing.B) {
 	for _, kind := range []string{"irgp-ucb", "rahbo", "mes", "hp-gp-ts"} {
 		for _, d := range []int{3, 5} {
 			for _, n := range []int{100, 500} {
-				s := runningSpec(kind, d)
-				b.Run(fmt.Sprintf("%s/d=%d/n=%d", kind, d, n), func(b *testing.B) {
-					p, rng := grown(b, s, n), rand.New(rand.NewPCG(4, 5))
-					b.ReportAllocs()
-					for b.Loop() {
-						q, err := p.Propose(context.Background())
-						if err != nil {
-							b.Fatal(err)
-						}
-						tell(b, p, rng, q)
-						if _, err := p.Recommend(); err != nil {
-							b.Fatal(err)
-						}
-					}
-				})
+				b.Run(fmt.Sprintf("%s/d=%d/n=%d", kind, d, n), func(b *testing.B) { timedSteps(b, runningSpec(kind, d), n) })
 			}
 		}
 	}
@@ -120,20 +157,88 @@ func BenchmarkStep(b *testing.B) {
 func BenchmarkStepOfSets(b *testing.B) {
 	for _, kind := range []string{"ucb-cvs", "costids"} {
 		for _, n := range []int{100, 500} {
-			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) {
-				p, rng := grown(b, setsSpec(kind), n), rand.New(rand.NewPCG(4, 5))
-				b.ReportAllocs()
-				for b.Loop() {
-					q, err := p.Propose(context.Background())
-					if err != nil {
-						b.Fatal(err)
-					}
-					tell(b, p, rng, q)
-					if _, err := p.Recommend(); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
+			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) { timedSteps(b, setsSpec(kind), n) })
 		}
 	}
+}
+
+// BenchmarkStepBesideCore measures Propose, Observe and the fits of a policy in turn with what gpcore takes for a
+// step alone: one observation more, and a search with the same screening that tracks its points. It reports the
+// means of both over the steps, and their ratio.
+func BenchmarkStepBesideCore(b *testing.B) {
+	for _, kind := range []string{"irgp-ucb", "rahbo"} {
+		for _, d := range []int{3, 5} {
+			for _, n := range []int{100, 500} {
+				b.Run(fmt.Sprintf("%s/d=%d/n=%d", kind, d, n), func(b *testing.B) {
+					onOneThread(b)
+					s := runningSpec(kind, d)
+					s.Model.RefitEvery = 0 // the default
+					p, rng := grown(b, s, n), rand.New(rand.NewPCG(4, 5))
+					alone := newCore(b, d, n)
+					var whole, core time.Duration
+					for b.Loop() {
+						begun := processTime(b)
+						q, err := p.Propose(context.Background())
+						if err != nil {
+							b.Fatal(err)
+						}
+						if f := p.(*engine).model.Refits.Pending; f != nil { // the fit takes its part
+							<-f.Done
+						}
+						tell(b, p, rng, q)
+						whole += processTime(b) - begun
+						begun = processTime(b)
+						alone.step(b, rng)
+						core += processTime(b) - begun
+					}
+					b.ReportMetric(milliseconds(whole)/float64(b.N), "policy-ms/step")
+					b.ReportMetric(milliseconds(core)/float64(b.N), "core-ms/step")
+					b.ReportMetric(float64(whole)/float64(core), "times-core")
+				})
+			}
+		}
+	}
+}
+
+// core is a process and the search of its upper bound, by gpcore alone.
+type core struct {
+	g *gpcore.GP
+	s *search.Search
+}
+
+func newCore(b *testing.B, d, n int) *core {
+	g := gpcore.New(kernels.Matern52(1, slices.Repeat([]float64{0.3}, d)), 1024)
+	c, rng := &core{g: g}, rand.New(rand.NewPCG(2, 3))
+	for range n {
+		c.observe(b, rng)
+	}
+	axes, controlled := make([]search.Axis, d), make([]int, d)
+	for i := range axes {
+		axes[i].High, controlled[i] = 1, i
+	}
+	e, err := expectations.New([]expectations.Term{{Process: g, Mean: 1, SD: 2}}, expectations.Inputs{Controlled: controlled})
+	if err == nil {
+		c.s, err = search.New([]search.Problem{{Objective: e, Axes: axes, Track: true}}, search.Options{Seed: 1})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.s.Run(context.Background(), 0)
+	return c
+}
+
+func (c *core) observe(b *testing.B, rng *rand.Rand) {
+	x, y := make([]float64, c.g.Dim()), 0.1*rng.NormFloat64()
+	for i := range x {
+		x[i] = rng.Float64()
+		y += math.Sin(5*x[i] + float64(i))
+	}
+	if err := c.g.Append(x, y, 0.01); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (c *core) step(b *testing.B, rng *rand.Rand) {
+	c.observe(b, rng)
+	c.s.Run(context.Background(), 0)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
 
@@ -18,7 +19,14 @@ func keptCasts() map[string]Spec {
 	list := withCandidates(single, 90)
 	stalled := single
 	stalled.Stalled = stalledExplore
-	return map[string]Spec{"rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list, "stalled": stalled}
+	priors := box
+	priors.Model.Hyperparameters = "priors"
+	priors.Constraints = []constraint.Spec{{Name: "c", Low: -0.3, High: 0}}
+	several, ids, ts := setsSpec("ucb-cvs"), setsSpec("costids"), runningSpec("hp-gp-ts", 2)
+	for _, s := range []*Spec{&several, &ids, &ts} {
+		s.InitialSteps, s.Model.Capacity, s.Model.RefitEvery = 7, 16, 5
+	}
+	return map[string]Spec{"rahbo, priors, constraint": priors, "ucb-cvs": several, "costids": ids, "hp-gp-ts": ts, "rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list, "stalled": stalled}
 }
 
 // TestKilledAtAnyStep: a run of which some decisions were cut is killed after any step. Who

@@ -62,7 +62,7 @@ func New(s Spec) (Policy, error) {
 		s.Model.Capacity = defaultCapacity
 	}
 	if s.Model.RefitEvery == 0 {
-		s.Model.RefitEvery = defaultRefitEvery
+		s.Model.RefitEvery, s.Model.RefitSeldom = defaultRefitEvery, true
 	}
 	if s.Model.RefitLag == 0 {
 		s.Model.RefitLag = defaultRefitLag

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/labtuner/tuner/cmd/tuner/setup"
@@ -19,13 +18,10 @@ func kindName(kind string) string {
 	return k.DisplayName()
 }
 
-// acquisitionWords says what a decision maximises of something.
-func acquisitionWords(name, of string) string {
+// acquisitionWords says what a decision maximises.
+func acquisitionWords(name string) string {
 	a, _ := policy.AcquisitionOf(name)
-	if a.Description == "" {
-		return name + " of " + of
-	}
-	return fmt.Sprintf(a.Description, of)
+	return cmp.Or(a.Description, name)
 }
 
 // policyWords says who decides: the parts that are in force, whatever they were named
@@ -59,37 +55,25 @@ func policyWords(w *setup.Setup) string {
 
 // soughtWords says what is maximised, of what.
 func soughtWords(w *setup.Setup, parts configs.Parts) string {
-	of := "the objective"
+	text := acquisitionWords(parts.Acquisition)
 	if w.Spec.Risk > 0 || parts.Risky {
-		of = "the mean minus " + show.Number(w.Spec.Risk) + " times the variance of one shot"
+		text += " of the mean minus " + show.Number(w.Spec.Risk) + " times the variance of one shot"
+	} else {
+		text += " of the objective"
 	}
-	text := acquisitionWords(parts.Acquisition, of)
 	if parts.PerCost {
 		text += ", per cost"
 	}
-	text += noiseWords(w, parts.Noise)
+	switch parts.Noise {
+	case configs.NoiseLearnt:
+		text += ", the noise at each setting learnt"
+	case configs.NoiseKnown:
+		text += ", the noise at each setting known"
+	}
 	if w.Spec.Kind == "rahbo-us" {
 		text += " before the objective"
 	}
 	return text
-}
-
-// noiseWords says where the variance of one shot comes from. Where risk counts and steps leave variables
-// alone every kind learns it, and their spread counts as well.
-func noiseWords(w *setup.Setup, noise configs.Noise) string {
-	adds := w.Spec.Risk > 0 && slices.ContainsFunc(w.Spec.ControlSets, func(s policy.ControlSet) bool { return !s.Full() })
-	text := ""
-	switch {
-	case noise == configs.NoiseKnown:
-		text = ", the noise at each setting known"
-	case noise == configs.NoiseLearnt || adds:
-		text = ", the noise at each setting learnt"
-	}
-	if !adds {
-		return text
-	}
-	drawn := map[string]string{"shot": "a new value for each shot", "step": "one value for all shots of a step"}[w.Spec.RandomDraws]
-	return text + ", knobs left alone add their spread (" + cmp.Or(drawn, "by shot or by step, as measured") + ")"
 }
 
 // scheduleWords says how one of several control sets is taken.

@@ -34,6 +34,8 @@ type Option struct {
 	Start []float64
 	// Unit says what the values measure.
 	Unit Unit
+	// Steady says that the function differs little from that of the step before.
+	Steady bool
 	// logFloor, where positive, has the search work on the logarithm of the value, from that
 	// value on.
 	logFloor float64

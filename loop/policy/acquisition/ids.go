@@ -56,7 +56,7 @@ func (a InformationDirected) Options(d *Decision) ([]Option, error) {
 				return nil, err
 			}
 			r := &InformationRatio{LowerBound: below[i], negativeSD: spread[i], both: both, top: peak.Value - v.Offset(), beta: d.Beta, rho: a.Rho}
-			o := Option{Set: set, View: v, Objective: r, Unit: Dimensionless, logFloor: MinRatio}
+			o := Option{Set: set, View: v, Objective: r, Unit: Dimensionless, logFloor: MinRatio, Steady: true}
 			if set == peak.Set && sameView(v, peak.view) {
 				o.Start = peak.X
 				out = slices.Insert(out, 0, o) // a decision that is cut looks at the first

@@ -1,6 +1,8 @@
 package acquisition
 
 import (
+	"slices"
+
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -11,19 +13,37 @@ import (
 // derives decisions anew begins at such a step.
 const RenewEvery = 50
 
-// trackedProcesses is the greatest number of processes whose posterior at the screening points
-// is kept: each takes memory of its own.
-const trackedProcesses = 2
+const (
+	// trackedProcesses is the greatest number of processes whose posterior at the screening points
+	// is kept: each takes memory of its own, and where there is one for the noise, all of the other's noise
+	// variances change at each step, which leaves nothing to be kept.
+	trackedProcesses = 1
+	// keepParts: where the function to maximise differs little from that of the step before, a search
+	// looks at an eighth of its screening points in turn, and at as many that were the best.
+	keepParts = 8
+)
 
-// Kept is what one decision leaves to the next: the objective of a control set that holds
-// every variable, and its search, with its screening points and the posterior there, which
-// an observation changes by terms of rank one. The zero value keeps nothing yet.
+// Kept is what one decision leaves to the next: its searches, with their screening points and
+// what was found there, and the objective of a control set that holds every variable, whose posterior at
+// those points an observation changes by terms of rank one. The zero value keeps nothing yet.
 type Kept struct {
 	objective *expectations.Expected
 	processes int
 	set       int
-	search    *search.Search
-	renewed   int // the step, over RenewEvery, that the search was made for
+	searches  [maxSearches]*keptSearch
+}
+
+// maxSearches is how many searches of a decision are kept: for the peak of a bound, and for what is
+// maximised then.
+const maxSearches = 2
+
+// keptSearch is a search with what it was made for.
+type keptSearch struct {
+	*search.Search
+	sets    []int
+	steady  bool
+	objects []search.Objective
+	renewed int // the step, over RenewEvery, that it was made for
 }
 
 // Forget has everything begin anew.
@@ -39,32 +59,66 @@ func (k *Kept) expectation(terms []expectations.Term, set int, in expectations.I
 	if err != nil {
 		return nil, err
 	}
-	*k = Kept{objective: made, processes: len(terms), set: set}
+	k.objective, k.processes, k.set = made, len(terms), set
 	return made, nil
 }
 
-// Search is the search of a step for the maximum of p, the only problem of the decision, over
-// a whole domain: the kept one where p's objective is the one that is kept, nil where
-// it is another.
-func (k *Kept) Search(p search.Problem, seed uint64, step int) (*search.Search, error) {
-	if k.objective == nil || p.Objective != search.Objective(k.objective) {
-		return nil, nil
-	}
-	if at := step / RenewEvery; k.search == nil || k.renewed != at {
-		p.Track = k.processes <= trackedProcesses
-		s, err := search.New([]search.Problem{p}, search.Options{Seed: num.Stream(seed, num.ForScreening, at*RenewEvery).Uint64()})
-		if err != nil {
-			return nil, err
+// A Use says what a decision searches for, by which the search of the decision before is found.
+type Use struct {
+	Which  int   // of the decision's searches
+	Sets   []int // those of the problems
+	Steady bool  // the objectives differ little from those of the step before
+	Slack  float64
+	Step   int
+	Seed   uint64
+}
+
+// Search is a search over the whole domains of control sets: that of the decision before, where it
+// was one for the same use.
+func (k *Kept) Search(problems []search.Problem, u Use) (*search.Search, error) {
+	at := u.Step / RenewEvery
+	if u.Which < maxSearches {
+		if s := k.searches[u.Which]; s != nil && s.renewed == at && s.steady == u.Steady && slices.Equal(s.sets, u.Sets) {
+			s.SetSlack(u.Slack)
+			s.take(problems)
+			return s.Search, nil
 		}
-		k.search, k.renewed = s, at
 	}
-	return k.search, nil
+	for i := range problems {
+		p := &problems[i]
+		if p.Track = k.objective != nil && p.Objective == search.Objective(k.objective) && k.processes <= trackedProcesses; !p.Track && u.Steady {
+			p.Keep = keepParts
+		}
+	}
+	made, err := search.New(problems, search.Options{Seed: num.Stream(u.Seed+num.Mix(uint64(u.Which)), num.ForScreening, at*RenewEvery).Uint64(), Slack: u.Slack})
+	if err != nil || u.Which >= maxSearches {
+		return made, err
+	}
+	s := &keptSearch{Search: made, sets: u.Sets, steady: u.Steady, renewed: at}
+	s.remember(problems)
+	k.searches[u.Which] = s
+	return made, nil
+}
+
+// take gives the search the problems' objectives, unless it has them.
+func (s *keptSearch) take(problems []search.Problem) {
+	if !slices.EqualFunc(s.objects, problems, func(o search.Objective, p search.Problem) bool { return o == p.Objective }) {
+		s.remember(problems)
+		s.SetObjectives(s.objects)
+	}
+}
+
+func (s *keptSearch) remember(problems []search.Problem) {
+	s.objects = s.objects[:0]
+	for _, p := range problems {
+		s.objects = append(s.objects, p.Objective)
+	}
 }
 
 // objectiveValues are those of a criterion that changes by coefficients from step to step, for
 // the decision's control sets.
 func (d *Decision) objectiveValues(terms []expectations.Term) ([]*expectations.Expected, error) {
-	if len(d.Views) == 1 && len(d.Sets) == 1 {
+	if len(d.Views) == 1 && len(d.Sets) == 1 && len(terms) <= trackedProcesses {
 		if in := d.inputs(d.Sets[0]); in.Random == nil && in.Nodes == nil {
 			o, err := d.Kept.expectation(terms, d.Sets[0], in)
 			return []*expectations.Expected{o}, err

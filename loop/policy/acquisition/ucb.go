@@ -19,7 +19,7 @@ func (UpperBound) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: d.Criterion.Subtract(objectives[i], d.Evaluation(v, set), d.Beta), Offset: v.Offset()})
+			out = append(out, Option{Set: set, View: v, Objective: d.Criterion.Subtract(objectives[i], d.Evaluation(v, set), d.Beta), Offset: v.Offset(), Steady: true})
 		}
 	}
 	return out, nil

@@ -28,7 +28,10 @@ const (
 	// memberFitLimit bounds the observations behind a fit of a member: of ten variables it takes 0.06 s, of
 	// twenty 0.1 s.
 	memberFitLimit = 128
-	// Fits of a member become rarer as observations become many, and have more steps to end in.
+	// surelyFitted is from how many observations on a fit begins at the one before it alone: another start
+	// seldom finds a better one then.
+	surelyFitted = 64
+	// Fits become rarer as observations become many, and those of a member have more steps to end in.
 	fitEvery, fitLag = 8, 32 // observations for one more step
 )
 
@@ -69,6 +72,9 @@ func (t *FitTask) runMember(ctx context.Context) (*Hyper, error) {
 		Kernel: newKernel(t.Spec.Kernel, 1, slices.Repeat([]float64{math.Exp(prior.Mean)}, t.Dims))}
 	if t.start != nil {
 		p.Kernel, p.Starts = t.start.kernel, 1
+		if len(t.rows) > surelyFitted {
+			p.Starts = 0
+		}
 	}
 	p.X, p.Y = standardised(t.rows, h)
 	for _, v := range t.noise {

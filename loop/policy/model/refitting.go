@@ -45,11 +45,15 @@ func (m *Model) LaunchFit(ctx context.Context, step int) (*Fit, error) {
 	return m.AwaitFit(ctx, step)
 }
 
-// pace has the fits of one of the priors that compete become rarer as observations become many, so that each
-// decision has a bounded share of them.
+// pace has fits become rarer as observations become many, so that each decision has a bounded share of them; those of
+// one of the priors that compete have more steps to end in, too.
 func (m *Model) pace() {
-	if n := len(m.Data.Rows); m.fitsMember() {
-		m.Refits.Every, m.Refits.Lag = max(m.Spec.RefitEvery, n/fitEvery), max(m.Spec.RefitLag, n/fitLag)
+	n := len(m.Data.Rows)
+	if m.fitsMember() {
+		m.Refits.Lag = max(m.Spec.RefitLag, n/fitLag)
+	}
+	if m.fitsMember() || m.Spec.RefitSeldom {
+		m.Refits.Every = max(m.Spec.RefitEvery, n/fitEvery)
 	}
 }
 

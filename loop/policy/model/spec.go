@@ -35,8 +35,11 @@ type Spec struct {
 	// priors compete, each with its own factor. When it is
 	// reached, the older of the two observations nearest to each other leaves.
 	Capacity int
-	// RefitEvery is the number of steps from one fit to the next; 0 takes 5.
+	// RefitEvery is the number of steps from one fit to the next; 0 takes 5, or, where that is more, an
+	// eighth of the observations.
 	RefitEvery int
+	// RefitSeldom has fits become rarer as observations become many: RefitEvery was 0.
+	RefitSeldom bool
 	// RefitLag is the number of steps from the launch of a fit to the step at which
 	// it comes into force; 0 takes 1. A fit runs in the background meanwhile.
 	RefitLag int
