@@ -13,7 +13,7 @@ import (
 // megabyte at this capacity.
 func TestStepsLeaveLittleGarbage(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for kind, most := range map[string]struct{ objects, bytes uint64 }{"irgp-ucb": {100, 32 << 10}, "rahbo": {150, 48 << 10}, "ucb-cvs": {520, 300 << 10}, "costids": {950, 450 << 10}} {
+	for kind, most := range map[string]struct{ objects, bytes uint64 }{"irgp-ucb": {100, 32 << 10}, "rahbo": {150, 48 << 10}, "ucb-cvs": {320, 100 << 10}, "costids": {540, 170 << 10}} {
 		s := runningSpec(kind, 3)
 		if kind == "ucb-cvs" || kind == "costids" {
 			s = setsSpec(kind)

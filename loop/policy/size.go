@@ -18,14 +18,26 @@ type Size struct {
 	Refactorisations int
 }
 
-// FactorBytes is the memory that the factors of the objective's model take when it is full, and how
-// many there are. s is one that [New] takes, with its capacity.
-func FactorBytes(s Spec) (bytes, factors int) {
+// Factors are those of a policy's models, one for each process.
+type Factors struct {
+	// Objective, Noise and Constraints are how many the models of each have.
+	Objective, Noise, Constraints int
+	// Bytes is the memory that all of them take when they are full.
+	Bytes int
+}
+
+// FactorsOf counts the factors of a specification that [New] takes, with its capacity.
+func FactorsOf(s Spec) Factors {
 	k, _ := KindOf(s.Kind)
 	s.completeDrift()
 	k.applyTo(&s)
-	factors = k.rules(&s).Processes()
-	return factors * s.Model.Capacity * s.Model.Capacity * 8, factors
+	rules := k.rules(&s)
+	f := Factors{Objective: rules.Processes(), Noise: rules.NoiseProcesses()}
+	for j := range s.Constraints {
+		f.Constraints += rules.ForConstraint(j).Processes()
+	}
+	f.Bytes = (f.Objective + f.Noise + f.Constraints) * s.Model.Capacity * s.Model.Capacity * 8
+	return f
 }
 
 // PriorReporter is a policy whose priors may compete.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -33,5 +34,29 @@ func TestSize(t *testing.T) {
 	}
 	if got := sized.Size().Refactorisations; got < 1 || got > 6 {
 		t.Errorf("%d refactorisations in six steps", got)
+	}
+}
+
+// TestFactorsOf: the factors that are counted are those that a policy has.
+func TestFactorsOf(t *testing.T) {
+	for name, s := range keptCasts() {
+		e := fresh(t, s).(*engine)
+		s = e.spec // with its capacity
+		f := FactorsOf(s)
+		processes := 0
+		for _, n := range []int{f.Objective, f.Noise, f.Constraints} {
+			processes += n
+		}
+		if f.Bytes != processes*s.Model.Capacity*s.Model.Capacity*8 {
+			t.Errorf("%s: %d bytes of %d factors", name, f.Bytes, processes)
+		}
+		if learns, constrained := e.model.Learnt, len(s.Constraints) > 0; f.Objective == 0 || (f.Noise > 0) != learns || (f.Constraints > 0) != constrained {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	s := rahboSpec(4, 1)
+	s.Model.Hyperparameters, s.Model.Capacity, s.Constraints = "priors", 512, []constraint.Spec{{Name: "c", High: 1}}
+	if f, want := FactorsOf(s), (Factors{9, 6, 13, 28 * 512 * 512 * 8}); f != want {
+		t.Errorf("%+v, want %+v", f, want)
 	}
 }

@@ -149,12 +149,22 @@ func modelWords(w *setup.Setup) string {
 	case "priors":
 		how = priorWords(w)
 	}
-	bytes, factors := policy.FactorBytes(w.Spec)
-	most := fmt.Sprintf("at most %d observations in %s", m.Capacity, show.Count(factors, "model"))
-	if factors > 1 {
+	f := policy.FactorsOf(w.Spec)
+	most := fmt.Sprintf("at most %d observations in %s", m.Capacity, show.Count(f.Objective, "model"))
+	if f.Objective > 1 {
 		most += " side by side"
 	}
-	most += fmt.Sprintf(" (%.0f MB)", math.Ceil(float64(bytes)/1e6))
+	var others []string
+	if f.Noise > 0 {
+		others = append(others, fmt.Sprintf("%d of the noise", f.Noise))
+	}
+	if f.Constraints > 0 {
+		others = append(others, fmt.Sprintf("%d of constraints", f.Constraints))
+	}
+	if others != nil {
+		most += ", beside " + strings.Join(others, " and ")
+	}
+	most += fmt.Sprintf(" (%.0f MB when full)", math.Ceil(float64(f.Bytes)/1e6))
 	if usual := w.Config.Model.Capacity; usual != m.Capacity {
 		most += fmt.Sprintf(", as priors compete (%d where they do not, or model.capacity)", usual)
 	}

@@ -33,9 +33,15 @@ type Kept struct {
 	searches  [maxSearches]*keptSearch
 }
 
-// maxSearches is how many searches of a decision are kept: for the peak of a bound, and for what is
-// maximised then.
-const maxSearches = 2
+// The searches of a decision that are kept: over control sets for the peak of a bound, and for what is
+// maximised then, and over all variables for the maxima of samples.
+const (
+	forMaxima = iota + 2
+	maxSearches
+
+	// targetSet stands for all variables where the search is for a sample's maximum.
+	targetSet = -1
+)
 
 // keptSearch is a search with what it was made for.
 type keptSearch struct {

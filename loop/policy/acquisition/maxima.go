@@ -3,6 +3,7 @@ package acquisition
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -58,7 +59,11 @@ func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error
 	if len(problems) == 0 {
 		return out, nil
 	}
-	s, err := search.New(problems, search.Options{Seed: d.Rand(num.ForScreening).Uint64(), Slack: math.Inf(1)})
+	use := Use{Which: forMaxima, Sets: slices.Repeat([]int{targetSet}, len(problems)), Slack: math.Inf(1), Step: d.Step, Seed: d.Seed}
+	if len(d.Views) > 1 { // one search for each
+		use.Which = maxSearches
+	}
+	s, err := d.Kept.Search(problems, use)
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,17 @@ func (m *Rules) Processes() int {
 	return len(m.members())
 }
 
+// NoiseProcesses is how many processes model the noise.
+func (m *Rules) NoiseProcesses() int {
+	switch {
+	case !m.Learnt:
+		return 0
+	case m.competing():
+		return len(m.noiseMembers())
+	}
+	return 1
+}
+
 // kernelsOf lists a member for each kernel that the prior leaves open, with its weight
 // within the prior, and the process's unit (0: estimated).
 func (m *Rules) kernelsOf(p *Prior) (out []member, unit float64) {
