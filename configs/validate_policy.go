@@ -127,20 +127,28 @@ func (k *checker) confidence(own, named Parts) {
 	case p.Confidence != "" && own.Confidence != "" && own.Confidence != p.Confidence:
 		k.bad("policy.confidence", fmt.Sprintf("%q contradicts kind %q, which is confidence %q", p.Confidence, p.Kind, own.Confidence), `remove it, or write kind = "gp-ucb"`, "policy.kind")
 	case p.Confidence != "" && !p.bounded(named):
-		k.bad("policy.confidence", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), `remove it, or write acquisition = "ucb"`, "policy.kind", "policy.acquisition")
+		k.bad("policy.confidence", p.noEffect(Parts{Acquisition: named.Acquisition}), `remove it, or write acquisition = "ucb"`, "policy.kind", "policy.acquisition")
 	}
 	switch {
 	case p.Confidence == "constant" && !k.given("policy.beta") && p.bounded(named):
 		k.bad("policy.beta", `missing: confidence "constant" is this constant`, "beta = 2.0 is a common choice; it multiplies the standard deviation", "policy.confidence")
-	case named.Confidence != "constant" && k.given("policy.beta") && named.Confidence == "":
-		k.bad("policy.beta", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), "remove it", "policy.confidence", "policy.kind", "policy.acquisition")
+	case named.Confidence == "" && k.given("policy.beta"):
+		k.bad("policy.beta", p.noEffect(named), "remove it", "policy.confidence", "policy.kind", "policy.acquisition")
 	case named.Confidence != "constant" && k.given("policy.beta"):
-		k.bad("policy.beta", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it, or write confidence = "constant"`, "policy.confidence")
+		k.bad("policy.beta", p.noEffect(named), `remove it, or write confidence = "constant"`, "policy.confidence")
 	}
 	theory := named.Confidence == "srinivas" && p.ConfidenceSetting != "expected" || named.Confidence == "data" || named.PriorRule == priorsElimination || p.ConfidenceSetting == "high-probability"
 	if k.given("policy.delta") && !theory {
-		k.bad("policy.delta", fmt.Sprintf("has no effect with confidence %q, where no prior is eliminated", named.Confidence), `remove it; it belongs to confidence "srinivas" and "data" and to prior_rule "elimination"`, "policy.confidence", "policy.kind", "policy.prior_rule")
+		k.bad("policy.delta", p.noEffect(named)+", where no prior is eliminated", `remove it; it belongs to confidence "srinivas" and "data" and to prior_rule "elimination"`, "policy.confidence", "policy.kind", "policy.prior_rule")
 	}
+}
+
+// noEffect says that a key has none with the confidence parameter in force, or that there is no such parameter.
+func (p *Policy) noEffect(named Parts) string {
+	if named.Confidence == "" {
+		return fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind)
+	}
+	return fmt.Sprintf("has no effect with confidence %q", named.Confidence)
 }
 
 // confidenceForm checks which form of a confidence parameter is asked for.
@@ -150,12 +158,12 @@ func (k *checker) confidenceForm(named Parts) {
 	switch {
 	case p.ConfidenceSetting == "":
 	case len(forms) == 0:
-		k.bad("policy.confidence_setting", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it; it belongs to confidence "irgp", "rgp" and "srinivas"`, "policy.confidence", "policy.kind", "policy.acquisition")
+		k.bad("policy.confidence_setting", p.noEffect(named), `remove it; it belongs to confidence "irgp", "rgp" and "srinivas"`, "policy.confidence", "policy.kind", "policy.acquisition")
 	case !slices.Contains(forms, p.ConfidenceSetting):
 		k.bad("policy.confidence_setting", fmt.Sprintf("confidence %q has no form %q", named.Confidence, p.ConfidenceSetting), "it has "+strings.Join(forms, " and "), "policy.confidence", "policy.kind")
 	}
 	if k.given("policy.norm_bound") && named.Confidence != "data" {
-		k.bad("policy.norm_bound", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it, or write confidence = "data"`, "policy.confidence", "policy.kind", "policy.acquisition")
+		k.bad("policy.norm_bound", p.noEffect(named), `remove it, or write confidence = "data"`, "policy.confidence", "policy.kind", "policy.acquisition")
 	}
 }
 

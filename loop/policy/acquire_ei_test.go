@@ -25,11 +25,17 @@ func subsetsSpec(kind string, seed uint64) Spec {
 	return s
 }
 
-// allOptions prepares a decision among all control sets after n observations.
+// allOptions prepares a decision among all control sets after n observations of one shot.
 func allOptions(t *testing.T, s Spec, n int) (*decision, []acquisition.Option) {
 	t.Helper()
+	return optionsAfter(t, s, n, 1)
+}
+
+// optionsAfter does so after n observations of so many shots.
+func optionsAfter(t *testing.T, s Spec, n, shots int) (*decision, []acquisition.Option) {
+	t.Helper()
 	p := fresh(t, s)
-	fill(t, p, s, n, 1)
+	fill(t, p, s, n, shots)
 	e := p.(*engine)
 	if err := e.model.Refresh(); err != nil {
 		t.Fatal(err)
@@ -39,7 +45,7 @@ func allOptions(t *testing.T, s Spec, n int) (*decision, []acquisition.Option) {
 		sets[i] = i
 	}
 	d := prepared(t, e, n+1, sets)
-	d.NoiseBeta = 0
+	d.Beta, d.NoiseBeta = s.Beta, 0
 	options, err := e.acquisition.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 		{Lengthscale: []float64{.3, .4, .5}, Outputscale: 4, NoiseSD: 0.1, Mean: 1},
 		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, MeanOf: func(x []float64) float64 { return 0.5 * x[1] }}}}
 	steep := riskySets(acquireUCB, 3)
-	steep.Beta = 0.3 // the lower end of the spread is above 0
+	steep.Beta, steep.Risk = 0.3, 30 // the lower end of the spread is above 0, and most of what is taken off
 	for name, s := range map[string]Spec{"learnt noise": riskySets(acquireUCB, 3), "steep": steep, "known noise": known, "priors": priors} {
 		d, options := allOptions(t, s, 14)
 		alpha := s.Risk * d.Criterion.Model.Active.Scale
@@ -77,6 +77,9 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 				}
 				square, _ := momentsOfDraws(sd)
 				low := max(math.Sqrt(v)-d.Beta*math.Sqrt(square), 0)
+				if name == "steep" && i < 2 && low == 0 {
+					t.Error("steep: the lower end of the spread is 0, so it is not looked at")
+				}
 				want += q.Weight * (m + d.Beta*s - alpha*low*low)
 				wobble += q.Weight * (math.Sqrt(v/draws) + alpha*v*math.Sqrt(3.0/draws))
 			}
@@ -124,6 +127,56 @@ func TestSpreadOfSamples(t *testing.T) {
 			t.Errorf("set %d: %.5f, Monte Carlo says %.5f (standard error %.5f)", i, got, want, se)
 		}
 		slopes(t, options[i], c)
+	}
+}
+
+// Where one draw of the random variables holds for a step, their spread counts as often as the step has
+// shots: in the bound by which a decision is made, in a sample of it, and in what is recommended.
+func TestSpreadOfDrawsThatHoldForAStep(t *testing.T) {
+	const shots, n, draws = 3, 14, 4000
+	of := func(acquisition, word string, alpha float64) (*decision, []acquisition.Option) {
+		s := riskySets(acquisition, 5)
+		s.RandomDraws, s.Risk, s.Beta = word, alpha, 0.01 // so that the lower end of the spread is above 0
+		return optionsAfter(t, s, n, shots)
+	}
+	// The whole of the difference is the spread, shots - 1 times.
+	differs := func(name string, each, step, spread, tolerance float64) {
+		t.Helper()
+		if got, want := each-step, (shots-1)*spread; want <= 0 || math.Abs(got-want) > tolerance*want {
+			t.Errorf("%s: a draw for the step takes off %g more, want %g", name, got, want)
+		}
+	}
+	for i, c := range [][]float64{{0.3}, {0.3, 0.6}} {
+		d, each := of(acquireUCB, "shot", 1.5)
+		_, step := of(acquireUCB, "step", 1.5)
+		j := d.Evaluation(d.Views[0], each[i].Set)
+		shape, err := d.Criterion.Cache.Shape(d.Views[0][0].GP, d.Criterion.Random.Inputs(j.Domain, d.Step))
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, coarse := shape.Rules()
+		scale := d.Criterion.Model.Active.Scale
+		low := d.Criterion.SpreadOf(j, d.Beta, full, coarse).Bound(c)
+		differs("bound", valuesAt(each[i], c)[0], valuesAt(step[i], c)[0], 1.5*scale*low, 1e-9)
+
+		_, sample := of(acquireTS, "shot", 1e-12) // the sample itself, with the noise that it has
+		_, each = of(acquireTS, "shot", 1.5)
+		_, step = of(acquireTS, "step", 1.5)
+		f := make([]float64, draws)
+		sample[2].Objective.Values(f, drawsAround(d, sample[i], c, draws, rand.New(rand.NewPCG(3, 4))))
+		_, v := momentsOfDraws(f)
+		differs("sample", valuesAt(each[i], c)[0], valuesAt(step[i], c)[0], 1.5*scale*v, 0.01+5*math.Sqrt(3.0/draws))
+
+		var variance [2]float64
+		for k, word := range []string{"shot", "step"} {
+			d, _ := of(acquireUCB, word, 1.5)
+			s, err := d.Criterion.Summarise(j, risk.Ends{Noise: -1, Spread: -1}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			variance[k] = s[0].RiskVariance()
+		}
+		differs("recommendation", -variance[0], -variance[1], d.Criterion.SpreadOf(j, -1, full, coarse).Bound(c), 1e-9)
 	}
 }
 

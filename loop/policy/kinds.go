@@ -180,7 +180,7 @@ func (s *Spec) riskyAcquisition() bool {
 
 // Acquisition is one way of choosing a setting.
 type Acquisition struct {
-	// Name is its word in a configuration file, Description what it maximises.
+	// Name is its word in a configuration file, Description what it maximises, with %s for the objective.
 	Name, Description string
 	// Bounded: it is made of confidence bounds, so it has a confidence parameter.
 	Bounded bool
@@ -201,16 +201,16 @@ func AcquisitionTable() []Acquisition {
 		directed  = "its ratio has the objective's standard deviation, which is no bound of the mean-variance objective"
 	)
 	return []Acquisition{
-		{Name: acquireUCB, Description: "upper confidence bound", Bounded: true, make: of(acquisition.UpperBound{})},
-		{Name: acquireTS, Description: "a sample of what the objective may be", make: of(acquisition.Thompson{})},
-		{Name: acquireEI, Description: "expected improvement", NoRisk: normal, make: of(acquisition.Improvement{})},
-		{Name: acquireNEI, Description: "expected improvement of the expected value over the best observed", NoRisk: normal, make: of(acquisition.ImprovementOfExpectation{})},
-		{Name: acquirePIMS, Description: "probability of improvement over a sampled maximum", NoRisk: normal, make: of(acquisition.ImprovementOverSample{})},
-		{Name: acquireMES, Description: "information about the greatest value", NoRisk: informing, make: of(acquisition.MaxValueEntropy{})},
-		{Name: acquireJES, Description: "information about the greatest value and where it is", NoRisk: informing, make: of(acquisition.JointEntropy{})},
-		{Name: acquireIDS, Description: "least squared regret per information", NoRisk: directed, Bounded: true,
+		{Name: acquireUCB, Description: "upper confidence bound of %s", Bounded: true, make: of(acquisition.UpperBound{})},
+		{Name: acquireTS, Description: "a posterior sample of %s", make: of(acquisition.Thompson{})},
+		{Name: acquireEI, Description: "expected improvement of %s", NoRisk: normal, make: of(acquisition.Improvement{})},
+		{Name: acquireNEI, Description: "expected improvement on the best observed by %s, averaged over what is left alone", NoRisk: normal, make: of(acquisition.ImprovementOfExpectation{})},
+		{Name: acquirePIMS, Description: "probability of improvement of %s over a sampled maximum", NoRisk: normal, make: of(acquisition.ImprovementOverSample{})},
+		{Name: acquireMES, Description: "information about the greatest value of %s", NoRisk: informing, make: of(acquisition.MaxValueEntropy{})},
+		{Name: acquireJES, Description: "information about the greatest value of %s and where it is", NoRisk: informing, make: of(acquisition.JointEntropy{})},
+		{Name: acquireIDS, Description: "least squared regret of %s per information", NoRisk: directed, Bounded: true,
 			make: func(s *Spec) acquisition.Function { return acquisition.InformationDirected{Rho: s.Rho} }},
-		{Name: acquireMFMES, Description: "information about the greatest value at the target fidelity", NoRisk: informing, make: of(acquisition.MultiFidelity{})},
+		{Name: acquireMFMES, Description: "information about the greatest value of %s at the target fidelity", NoRisk: informing, make: of(acquisition.MultiFidelity{})},
 		{Name: acquireNothing, make: of(acquisition.UpperBound{})},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/labtuner/tuner/cmd/tuner/setup"
@@ -18,10 +19,13 @@ func kindName(kind string) string {
 	return k.DisplayName()
 }
 
-// acquisitionWords says what a decision maximises.
-func acquisitionWords(name string) string {
+// acquisitionWords says what a decision maximises of something.
+func acquisitionWords(name, of string) string {
 	a, _ := policy.AcquisitionOf(name)
-	return cmp.Or(a.Description, name)
+	if a.Description == "" {
+		return name + " of " + of
+	}
+	return fmt.Sprintf(a.Description, of)
 }
 
 // policyWords says who decides: the parts that are in force, whatever they were named
@@ -55,25 +59,37 @@ func policyWords(w *setup.Setup) string {
 
 // soughtWords says what is maximised, of what.
 func soughtWords(w *setup.Setup, parts configs.Parts) string {
-	text := acquisitionWords(parts.Acquisition)
+	of := "the objective"
 	if w.Spec.Risk > 0 || parts.Risky {
-		text += " of the mean minus " + show.Number(w.Spec.Risk) + " times the variance of one shot"
-	} else {
-		text += " of the objective"
+		of = "the mean minus " + show.Number(w.Spec.Risk) + " times the variance of one shot"
 	}
+	text := acquisitionWords(parts.Acquisition, of)
 	if parts.PerCost {
 		text += ", per cost"
 	}
-	switch parts.Noise {
-	case configs.NoiseLearnt:
-		text += ", the noise at each setting learnt"
-	case configs.NoiseKnown:
-		text += ", the noise at each setting known"
-	}
+	text += noiseWords(w, parts.Noise)
 	if w.Spec.Kind == "rahbo-us" {
 		text += " before the objective"
 	}
 	return text
+}
+
+// noiseWords says where the variance of one shot comes from. Where risk counts and steps leave variables
+// alone every kind learns it, and their spread counts as well.
+func noiseWords(w *setup.Setup, noise configs.Noise) string {
+	adds := w.Spec.Risk > 0 && slices.ContainsFunc(w.Spec.ControlSets, func(s policy.ControlSet) bool { return !s.Full() })
+	text := ""
+	switch {
+	case noise == configs.NoiseKnown:
+		text = ", the noise at each setting known"
+	case noise == configs.NoiseLearnt || adds:
+		text = ", the noise at each setting learnt"
+	}
+	if !adds {
+		return text
+	}
+	drawn := map[string]string{"shot": "a new value for each shot", "step": "one value for all shots of a step"}[w.Spec.RandomDraws]
+	return text + ", knobs left alone add their spread (" + cmp.Or(drawn, "by shot or by step, as measured") + ")"
 }
 
 // scheduleWords says how one of several control sets is taken.

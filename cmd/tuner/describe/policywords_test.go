@@ -1,0 +1,67 @@
+package describe
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/configs"
+)
+
+// TestRiskInWords: check says what a decision maximises where steps leave knobs alone, with every kind and
+// acquisition that weighs risk, and refuses the others with the reason.
+func TestRiskInWords(t *testing.T) {
+	const (
+		kind     = "kind = \"rahbo\"\n"
+		constant = "confidence = \"constant\"\nbeta = 2.0\n"
+		draws    = "random_draws = \"shot\"\n"
+		each     = "the noise at each setting learnt, knobs left alone add their spread (a new value for each shot); "
+		minus    = "the mean minus 0.5 times the variance of one shot"
+	)
+	samples := configs.Samples()
+	sample := string(samples[slices.IndexFunc(samples, func(s configs.Sample) bool { return s.Name == "quiet-and-cheap" })].Text)
+	e, _, _, _ := hosttest.Env()
+	for name, c := range map[string]struct {
+		edits []string // old, new, ...
+		want  string
+	}{
+		"rahbo":         {nil, "RAHBO: upper confidence bound of " + minus + ", " + each},
+		"a draw a step": {[]string{draws, "random_draws = \"step\"\n"}, "their spread (one value for all shots of a step); "},
+		"as measured":   {[]string{draws, ""}, "their spread (by shot or by step, as measured); "},
+		"ucb-cvs":       {[]string{kind, "kind = \"ucb-cvs\"\n"}, "UCB-CVS: upper confidence bound of " + minus + ", " + each},
+		"a sample":      {[]string{kind, kind + "acquisition = \"ts\"\n", constant, ""}, "RAHBO: a posterior sample of " + minus + ", " + each},
+		"ts-psq":        {[]string{kind, "kind = \"ts-psq\"\n", constant, ""}, "TS-PSQ: a posterior sample of " + minus + ", " + each},
+		"no risk":       {[]string{kind, "kind = \"ts-psq\"\n", constant, "", draws, "", "risk = 0.5\n", ""}, "TS-PSQ: a posterior sample of the objective; "},
+		"costids":       {[]string{kind, "kind = \"costids\"\nrho = 2.0\n", constant, ""}, `policy.risk: risk 0.5 has no meaning for acquisition "ids": its ratio has the objective's standard deviation, which is no bound of the mean-variance objective`},
+		"ei-psq":        {[]string{kind, "kind = \"ei-psq\"\n", constant, ""}, `policy.risk: risk 0.5 has no meaning for acquisition "ei": it takes what is compared for normal`},
+		"information":   {[]string{kind, "kind = \"multi-fidelity-mes\"\n", constant, ""}, `policy.risk: risk 0.5 has no meaning for acquisition "mf-mes": it asks for information`},
+		"known noise":   {[]string{kind, "kind = \"rahbo-known-variance\"\nnoise_sd = \"0.1 + 0.05*mirror_x^2\"\n"}, minus + ", the noise at each setting known, knobs left alone add their spread"},
+		"raw variances": {[]string{kind, kind + "variance_model = \"raw\"\n"}, `where control sets leave variables random use "log"`},
+		"below zero":    {[]string{"risk = 0.5\n", "risk = -0.5\n"}, "policy.risk: must be >= 0, got -0.5"},
+		"no number":     {[]string{"risk = 0.5\n", "risk = nan\n"}, "policy.risk: must be a finite number, got nan"},
+		"no such word":  {[]string{draws, "random_draws = \"often\"\n"}, `policy.random_draws: must be "shot" or "step", got "often"`},
+		"without risk":  {[]string{kind, "kind = \"ucb-cvs\"\n", "risk = 0.5\n", ""}, "policy.random_draws: has no effect without risk"},
+		"no parameter":  {[]string{kind, "kind = \"ts-psq\"\n", constant, "confidence_setting = \"finite\"\n"}, `policy.confidence_setting: has no effect: acquisition "ts" of kind "ts-psq" has no confidence parameter`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := sample
+			for i := 0; i < len(c.edits); i += 2 {
+				if strings.Count(text, c.edits[i]) != 1 {
+					t.Fatalf("the sample has %q %d times", c.edits[i], strings.Count(text, c.edits[i]))
+				}
+				text = strings.Replace(text, c.edits[i], c.edits[i+1], 1)
+			}
+			said := ""
+			if w, err := setup.Parse("risk.toml", []byte(text), e); err != nil {
+				said = err.Error()
+			} else {
+				said = policyWords(w)
+			}
+			if !strings.Contains(said, c.want) {
+				t.Errorf("want %q in\n%s", c.want, said)
+			}
+		})
+	}
+}
