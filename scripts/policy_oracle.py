@@ -62,6 +62,26 @@ def gammas():
     return [[x, float(special.digamma(x)), float(special.polygamma(1, x))] for x in [0.5, 1, 1.5, 2, 4.5, 12, 49.5]]
 
 
+def set_bounds(c, nodes, kernel, data, noise_bound, constants):
+    """The optimistic and the pessimistic bound of the mean-variance objective where the first variable is held at c and the
+    second is uniform: MV = E f - alpha (E v + Var f), with sd f within sd mu -+ beta sqrt(E s^2). The last of the constants is
+    alpha times how often the spread counts, beside alpha itself."""
+    at, w = nodes
+    points = np.stack([np.full_like(at, c), at], axis=1)
+    m, s = posterior(kernel, *data, points)
+    mean, scale, beta, (alpha, spread_alpha) = constants
+    average = w @ m
+    sd, wide = math.sqrt(w @ (m - average) ** 2), math.sqrt(w @ s**2)
+    for u in (np.ones_like(s), -np.ones_like(s), np.sign(m - average), -np.sign(m - average), np.cos(9 * at)):  # |f - mu| <= beta s
+        f = m + beta * s * u
+        assert max(sd - beta * wide, 0) <= math.sqrt(w @ (f - w @ f) ** 2) <= sd + beta * wide
+    out = []
+    for sign in (1, -1):
+        v, end = w @ noise_bound(points, -sign * beta), max(sd - sign * beta * wide, 0)
+        out.append(float(mean + scale * (average + sign * beta * (w @ s)) - scale**2 * (alpha * v + spread_alpha * end**2)))
+    return out
+
+
 def risk(model):
     """RAHBO's optimistic and pessimistic bounds with fixed hyperparameters."""
     rng = np.random.default_rng(5)
@@ -110,7 +130,13 @@ def risk(model):
 
     upper = mean + scale * (m + beta * s) - alpha * outputscale * bound(at, -beta)
     lower = mean + scale * (m - beta * s) - alpha * outputscale * bound(at, beta)
-    return {"lengthscale": ls.tolist(), "outputscale": outputscale, "mean": mean, "beta": beta, "alpha": alpha,
+    out = {}
+    if model == "log":  # raw variances are refused where something is left alone
+        held, nodes = rng.random(4), gauss(lambda v: np.ones_like(v))
+        out = {"held": held.tolist(), "inflation": float(k[:-1].mean()),
+               "sets": [[set_bounds(c, nodes, kernel, (x, z, rho2), bound, (mean, scale, beta, (alpha, alpha * h))) for c in held]
+                        for h in (1, k[:-1].mean())]}
+    return out | {"lengthscale": ls.tolist(), "outputscale": outputscale, "mean": mean, "beta": beta, "alpha": alpha,
             "x": x.tolist(), "y": y.tolist(), "s2": s2.tolist(), "shots": k.tolist(), "at": at.tolist(),
             "optimistic": upper.tolist(), "pessimistic": lower.tolist(),
             "delta": delta, "norm": norm, "lemma": lemma(rho2), "noise_lemma": lemma(noise)}

@@ -25,6 +25,11 @@ type riskOracle struct {
 	Shots                          []int
 	Delta, Norm, Lemma             float64
 	NoiseLemma                     float64 `json:"noise_lemma"`
+	// Held are settings of the first variable; Sets their two bounds where the second is uniform, once with a
+	// draw of it for each shot, once with one for a step, which counts Inflation times.
+	Held      []float64
+	Sets      [2][][2]float64
+	Inflation float64
 }
 
 type priorOracle struct {
@@ -105,6 +110,41 @@ func TestRiskBoundsAgainstNumpy(t *testing.T) {
 				// 14 points with a condition number near 100: rounding is near 1e-13.
 				if got := h.Center + h.Scale*v[0]; math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
 					t.Errorf("%s, beta %+g at %v: %.12f, want %.12f", name, sign*r.Beta, x, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The mean-variance bounds of a control set that leaves a variable alone, of decisions and of recommendations,
+// against dense solves and quadrature: E f - alpha (E v + h Var f).
+func TestRiskBoundsOfAControlSetAgainstNumpy(t *testing.T) {
+	r := numbers(t).Log
+	for i, word := range []string{"shot", "step"} {
+		e := riskEngine(t, "log", r, func(s *Spec) {
+			s.ControlSets, s.RandomDraws, s.Schedule = sets(2, []float64{1, 1}, []int{0}, []int{0, 1}), word, scheduleNone
+			s.Variables[1].Random = space.Distribution{Kind: space.Uniform}
+		})
+		if got, want := e.criterion.Random.Inflation(), []float64{1, r.Inflation}[i]; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: the spread counts %g times, want %g", word, got, want)
+		}
+		d := prepared(t, e, len(r.Y)+1, []int{0, 1})
+		d.Beta, d.NoiseBeta = r.Beta, r.Beta
+		options, err := e.acquisition.Options(d.Decision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := e.model.Active
+		for k, c := range r.Held {
+			said, err := e.estimates(e.domains[0], []float64{c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			upper := h.Center + h.Scale*(valuesAt(options[0], []float64{c})[0]+options[0].Offset)
+			for j, got := range []float64{upper, said[0].LowerBound} {
+				// The policy's few nodes err by 1e-4 where the standard deviation has its sharp minima.
+				if want := r.Sets[i][k][j]; math.Abs(got-want) > 5e-4*(1+math.Abs(want)) {
+					t.Errorf("%s at %.3f: bound %d is %.7f, want %.7f", word, c, j, got, want)
 				}
 			}
 		}
