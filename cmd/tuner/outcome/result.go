@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/drivers/sim"
@@ -12,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // truth is the plant's own answer to what was sought.
@@ -28,7 +30,7 @@ func AskPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
 		q.Bounds = append(q.Bounds, optimum.Bound{Sensor: c.Name, Low: c.Low, High: c.High})
 	}
 	for _, set := range w.Spec.ControlSets {
-		q.ControlSets = append(q.ControlSets, set.Controlled)
+		q.ControlSets = append(q.ControlSets, chosen(w, set))
 	}
 	if f := w.Options.Objective.Formula; f != nil {
 		values := make([]float64, len(w.Options.Sensors))
@@ -49,13 +51,35 @@ func AskPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
 	}
 	out := &truth{Truth: t, value: math.NaN(), Regret: math.NaN()}
 	if r.HasFound {
-		out.value = t.ValueOf(r.Found.ControlSet, r.Found.X)
+		out.value = t.ValueOf(r.Found.ControlSet, withHeld(&r.Found))
 		out.Regret = t.Value - out.value
 		if q.Minimize {
 			out.Regret = out.value - t.Value
 		}
 	}
 	return out, nil
+}
+
+// chosen says which variables stand at a chosen value in steps of a control set: those that it controls, and those
+// that it leaves where steps of other sets put them.
+func chosen(w *setup.Setup, set policy.ControlSet) []bool {
+	out := slices.Clone(set.Controlled)
+	for i := range out {
+		held := w.Spec.Variables[i].Random.Kind == policy.Held
+		out[i] = out[i] || held && slices.ContainsFunc(w.Spec.ControlSets, func(s policy.ControlSet) bool { return s.Controlled[i] })
+	}
+	return out
+}
+
+// withHeld is the recommended setting with the values at which variables are held.
+func withHeld(r *policy.Recommendation) []float64 {
+	out := slices.Clone(r.X)
+	for i := range r.Left {
+		if math.IsNaN(out[i]) && r.Left[i].Kind == policy.Held {
+			out[i] = r.Left[i].Mean
+		}
+	}
+	return out
 }
 
 // NewLine makes the line of a result; t is nil where there is no plant.
