@@ -10,8 +10,8 @@ import (
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
-// Doubts lists what is legal in the file's safety and looks like a slip: limits that limit
-// nothing, times that are longer than a person would wait, two sections that say the same.
+// Doubts lists what is legal in the file and looks like a slip: limits that limit nothing, times
+// that are longer than a person would wait, two sections that say the same, one shot to learn noise from.
 // Each has its line, and what to do if it was not meant.
 func (c *Config) Doubts() []Problem {
 	d := doubter{checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum, nil)}}
@@ -23,6 +23,7 @@ func (c *Config) Doubts() []Problem {
 	}
 	d.doubtful()
 	d.patience()
+	d.singleShots()
 	for _, name := range slices.Sorted(maps.Keys(c.Safety.Sensors)) {
 		d.sensor(name, c.Safety.Sensors[name])
 	}
@@ -114,6 +115,13 @@ func (k *doubter) patience() {
 	}
 	if k.given("journal.min_free") && k.cfg.Journal.MinFree == 0 {
 		k.bad("journal.min_free", "0: a full disk is noticed only when a record fails", "leave it out for 50 MB")
+	}
+}
+
+// singleShots doubts a noise that is learnt from the model's own errors, and from nothing else.
+func (k *doubter) singleShots() {
+	if risk := k.cfg.Policy.Risk; risk != nil && *risk > 0 && k.cfg.Objective.Shots < 2 && k.cfg.Policy.Parts().Noise != NoiseKnown {
+		k.bad("objective.shots", "1: the noise that risk weighs is known by the model's own errors alone, and a lucky shot can pass for a good setting", "write shots = 4 or more")
 	}
 }
 

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -89,6 +90,20 @@ func TestDoubts(t *testing.T) {
 	dose := strings.Replace(doseBench, "change = 1.0", "change = 4.9", 1)
 	if list := doubtsOf(t, dose); len(list) != 1 || !strings.Contains(list[0].What, "doses below 4.9 are not looked at") {
 		t.Errorf("a response that sees few doses: %v", list)
+	}
+}
+
+// TestDoubtsOfSingleShots: risk over control sets is learnt from one shot a step too, less surely.
+func TestDoubtsOfSingleShots(t *testing.T) {
+	sample := string(Samples()[slices.IndexFunc(Samples(), func(s Sample) bool { return s.Name == "quiet-and-cheap" })].Text)
+	single := strings.Replace(sample, "shots = 5\n", "shots = 1\n", 1)
+	if list := doubtsOf(t, single); len(list) != 1 || list[0].Line != lineOf(single, "shots =") || !strings.Contains(list[0].What, "a lucky shot can pass for a good setting") {
+		t.Errorf("one shot a step: %v", list)
+	}
+	none := strings.Replace(strings.Replace(single, "risk = 0.5\n", "risk = 0.0\n", 1), "kind = \"rahbo\"", "kind = \"ucb-cvs\"", 1)
+	none = strings.Replace(none, "random_draws = \"shot\"\n", "", 1)
+	if list := doubtsOf(t, none); len(list) > 0 {
+		t.Errorf("without risk: %v", list)
 	}
 }
 
