@@ -172,6 +172,24 @@ func TestCourse(t *testing.T) {
 	}
 }
 
+// TestOneRuleReports: all policies are reported by the rule of RAHBO, the greatest lower bound of MV. It is that
+// policy's own; that by which GP-UCB recommends knows no variance.
+func TestOneRuleReports(t *testing.T) {
+	r := short(t, "rahbo/sine-2", 1, 20, "rahbo", "gp-ucb-heteroscedastic")
+	results, err := r.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	averse, blind := results[0].Seeds[0], results[1].Seeds[0]
+	if own, all := averse.Recommended, averse.Reported; math.Abs(float64(own.LowerBound-all.LowerBound)) > 1e-9 || own.Nearest != all.Nearest {
+		t.Errorf("rahbo recommends %+v, reported is %+v", own, all)
+	}
+	// A shot's variance is 0.01 at the quiet maximum, 4.4 at the noisy one.
+	if own, all := blind.Recommended, blind.Reported; !(all.LowerBound < own.LowerBound-0.005) {
+		t.Errorf("gp-ucb recommends %+v, reported is %+v", own, all)
+	}
+}
+
 // TestCourseOfPriors: every decision is one prior's, and doubt of priors falls.
 func TestCourseOfPriors(t *testing.T) {
 	r := short(t, "priors/lengthscale", 1, 40, "hp-gp-ts", "pe-gp-ts")
