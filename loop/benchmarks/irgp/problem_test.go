@@ -76,6 +76,27 @@ func TestSeedsShareFunctions(t *testing.T) {
 	}
 }
 
+// TestMaterialsHaveTheFormsForRanges: the settings are listed, and the confidence parameters are those of section
+// 5.2 all the same.
+func TestMaterialsHaveTheFormsForRanges(t *testing.T) {
+	for _, name := range []string{"perovskite", "p3ht", "agnp"} {
+		x := materialExperiment(name)
+		p, err := x.Draw(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, want := range map[string][2]string{"irgp-ucb": {"", "continuous"}, "rgp-ucb": {"", "continuous"}, "gp-ucb": {"heuristic", ""}} {
+			c, err := x.Competitor(kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := x.Spec(c, p, 0); s.Confidence != want[0] || s.ConfidenceSetting != want[1] {
+				t.Errorf("%s, %s: confidence %q, setting %q, want %q", name, kind, s.Confidence, s.ConfidenceSetting, want)
+			}
+		}
+	}
+}
+
 // TestMaterials compares settings and optima with the tables that were grouped apart
 // from this code, and with the optima that were published with them.
 func TestMaterials(t *testing.T) {
