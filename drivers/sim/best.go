@@ -37,7 +37,9 @@ func (p *Plant) law(hours float64) optimum.Plant {
 		out.Sensors = append(out.Sensors, optimum.Sensor{Name: s.Name, From: s.from, Index: s.index, Value: s.value})
 	}
 	if exact, ok := p.model.(averager); ok {
-		out.Average = func(controlled []bool) func([]float64) (float64, float64) { return exact.average(controlled, random) }
+		out.Average = func(controlled []bool) func([]float64) (mean, variance, spread float64) {
+			return exact.average(controlled, random)
+		}
 	}
 	if p.table != nil {
 		out.Snap = p.table.snap

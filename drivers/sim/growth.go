@@ -178,7 +178,7 @@ func (g *growth) landmarks(float64) [][]float64 {
 //	k(x,z) k(x,z') = exp(-(z-z')²/(4l²)) exp(-(x-(z+z')/2)²/l²)
 //
 // A call takes 79² products.
-func (g *growth) average(controlled []bool, axes []dist) func(u []float64) (mean, variance float64) {
+func (g *growth) average(controlled []bool, axes []dist) func(u []float64) (mean, variance, spread float64) {
 	var fixed factors // expectations on the random axes
 	for i := range fixed {
 		for k, level := range g.levels[i] {
@@ -186,7 +186,7 @@ func (g *growth) average(controlled []bool, axes []dist) func(u []float64) (mean
 		}
 	}
 	pairs := g.pairs(controlled, axes)
-	return func(u []float64) (float64, float64) {
+	return func(u []float64) (mean, variance, spread float64) {
 		held := make([]float64, len(g.points))
 		var f factors
 		g.factors(u, &f)
@@ -215,7 +215,7 @@ func (g *growth) average(controlled []bool, axes []dist) func(u []float64) (mean
 		// E area² = slope² E m² + 2 slope offset E m + offset²
 		m := (area - growthOffset) / growthSlope
 		square = growthSlope*growthSlope*square + 2*growthSlope*growthOffset*m + growthOffset*growthOffset
-		return area, g.variance(square)
+		return area, g.variance(square), max(square-area*area, 0)
 	}
 }
 

@@ -56,7 +56,10 @@ func TestGrowthAgainstOracle(t *testing.T) {
 		}
 		mean, variance := g.moments(0, u, 0)
 		if x[0] > 0 {
-			mean, variance = g.average(controlled, axes)(u)
+			spread := 0.0
+			if mean, variance, spread = g.average(controlled, axes)(u); math.Abs(spread-(x[7]-x[6]*x[6])) > 1e-5 {
+				t.Errorf("case %v at %v: spread %v, oracle %v", x[0], u, spread, x[7]-x[6]*x[6])
+			}
 		}
 		// Weights reach 40 and cancel to about 1, so 1e-9 of the slope is what two
 		// orders of summation agree on; Simpson's rule is better than that.

@@ -22,8 +22,8 @@ type model interface {
 type averager interface {
 	// average returns a function of u that gives the expectation of mean and
 	// variance of signal 0 where the axes that are not controlled follow axes, and
-	// the others are u's.
-	average(controlled []bool, axes []dist) func(u []float64) (mean, variance float64)
+	// the others are u's, and the variance of the mean over those axes.
+	average(controlled []bool, axes []dist) func(u []float64) (mean, variance, spread float64)
 }
 
 // hermite holds the nodes and weights of the 9-point Gauss rule for the standard

@@ -171,19 +171,33 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 		b := newBench(t, o)
 		known := b.truth(optimum.Query{Alpha: alpha, ControlSets: [][]bool{{true, false, true}, {false, true, false}}})
 		p := density(dist{kind: random.Kind, mean: random.Mean, sd: random.SD})
-		one := integrate(func(y float64) float64 { return p(y) * b.score(alpha, 0.3, y, 0.7) }, 0, 1)
+		moment := func(of func(y float64) float64) float64 {
+			return integrate(func(y float64) float64 { return p(y) * of(y) }, 0, 1)
+		}
+		f := func(y float64) float64 { return b.score(0, 0.3, y, 0.7) }
+		mean := moment(f)
+		spread := moment(func(y float64) float64 { return (f(y) - mean) * (f(y) - mean) })
+		one := moment(func(y float64) float64 { return b.score(alpha, 0.3, y, 0.7) }) - alpha*spread
 		// A tenth of the 1e-3 of the range that is asked of the whole; the quantile of
 		// a normal that ends four standard deviations out is what costs precision.
 		if got := known.ValueOf(0, []float64{0.3, math.NaN(), 0.7}); math.Abs(got-one) > 1e-4*known.Range {
 			t.Errorf("%v: average over one knob is %v, by quadrature %v", random, got, one)
 		}
+		thrice := b.truth(optimum.Query{Alpha: alpha, SpreadCounts: 3, ControlSets: [][]bool{{true, false, true}}})
+		if got := thrice.ValueOf(0, []float64{0.3, math.NaN(), 0.7}); math.Abs(got-(one-2*alpha*spread)) > 1e-4*known.Range || spread < 1e-3*known.Range {
+			t.Errorf("%v: with a spread that counts three times %v, by quadrature %v", random, got, one-2*alpha*spread)
+		}
 		const n = 60
 		two, weight := 0.0, 0.0
+		sum, squares := 0.0, 0.0
 		for i := range n * n {
 			x, z := (float64(i%n)+0.5)/n, (float64(i/n)+0.5)/n
 			w := p(x) * p(z)
 			two, weight = two+w*b.score(alpha, x, 0.4, z), weight+w
+			f := b.score(0, x, 0.4, z)
+			sum, squares = sum+w*f, squares+w*f*f
 		}
+		two -= alpha * (squares - sum*sum/weight)
 		// Midpoints: second order, about 1e-4 here.
 		if got := known.ValueOf(1, []float64{0, 0.4, 0}); math.Abs(got-two/weight) > 2e-4*known.Range {
 			t.Errorf("%v: average over two knobs is %v, by quadrature %v", random, got, two/weight)
@@ -198,6 +212,21 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 		if known.Value < best || known.Value > best+0.01*known.Range {
 			t.Errorf("%v: optimum %v, the grid's best %v", random, known.Value, best)
 		}
+	}
+}
+
+// TestClosedFormAgainstDraws: what the growth plant averages in closed form is what draws say, the variance over the
+// random variables and all. A formula makes it draw.
+func TestClosedFormAgainstDraws(t *testing.T) {
+	testsize.OneGoroutine(t)
+	b := newBench(t, growthOptions())
+	q := optimum.Query{Alpha: 0.002, SpreadCounts: 2, ControlSets: [][]bool{{true, false, true, true, false}, {true, true, true, true, true}}}
+	exact := b.truth(q)
+	q.Formula = func(v map[string]float64) (float64, error) { return v["leaf_area"], nil }
+	drawn := b.truth(q)
+	x := []float64{189.5, math.NaN(), 26.57, 53.9, math.NaN()}
+	if got, want := exact.ValueOf(0, x), drawn.ValueOf(0, x); math.Abs(got-want) > 1e-3*exact.Range || math.IsNaN(got) {
+		t.Errorf("in closed form %v, by draws %v", got, want)
 	}
 }
 

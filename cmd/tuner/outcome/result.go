@@ -26,6 +26,9 @@ type truth struct {
 // AskPlant compares a result with the plant's truth.
 func AskPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
 	q := optimum.Query{Alpha: w.Spec.Risk, Minimize: w.Options.Objective.Minimize, Candidates: w.Spec.Candidates}
+	if w.Spec.RandomDraws == "step" {
+		q.SpreadCounts = w.Options.Objective.Shots
+	}
 	for _, c := range w.Spec.Constraints {
 		q.Bounds = append(q.Bounds, optimum.Bound{Sensor: c.Name, Low: c.Low, High: c.High})
 	}

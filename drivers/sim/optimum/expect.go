@@ -48,7 +48,8 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 		return func(u []float64) float64 {
 			w := slices.Clone(u)
 			j.roundToDevice(w)
-			return j.score(average(w))
+			mean, variance, spread := average(w)
+			return j.score(mean, variance+j.query.counts()*spread)
 		}
 	}
 	if len(free) == 0 {
@@ -62,18 +63,24 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 				w[i] = u[i]
 			}
 		}
-		sum, broken := 0.0, 0
-		for _, draw := range draws {
+		sum, noise, broken := 0.0, 0.0, 0
+		average, squares := 0.0, 0.0 // of the means so far, by Welford's update
+		for n, draw := range draws {
 			for k, i := range free {
 				w[i] = draw[k]
 			}
 			j.roundToDevice(w)
-			sum += j.point(w)
+			mean, variance := j.moments(w)
+			sum, noise = sum+mean, noise+variance
+			delta := mean - average
+			average += delta / float64(n+1)
+			squares += delta * (mean - average)
 			if !j.keeps(w) {
 				broken++
 			}
 		}
-		return j.kept(sum/float64(len(draws)), broken, len(draws))
+		n := float64(len(draws))
+		return j.kept(j.score(sum/n, (noise+j.query.counts()*squares)/n), broken, len(draws))
 	}
 }
 

@@ -10,8 +10,11 @@ import (
 
 // Query asks what the best setting of a plant really is.
 type Query struct {
-	// Alpha weighs the noise variance in the user's objective, in 1/(its unit).
+	// Alpha weighs the variance of a shot in the user's objective, in 1/(its unit).
 	Alpha float64
+	// SpreadCounts is how often what random variables add to that variance counts: the
+	// shots of a step where one draw of them holds for a step; 0: once.
+	SpreadCounts int
 	// Minimize says that a small value is wanted.
 	Minimize bool
 	// ControlSets has, for every control set, one entry per variable: whether it is
@@ -52,10 +55,10 @@ type Truth struct {
 // ValueOf returns the user's objective at x under a control set, in the
 // objective's unit (that of its square times Alpha, where there is risk):
 //
-//	f - Alpha v   (f + Alpha v where small is better)
+//	E f - Alpha (E v + h Var f)   (E f + Alpha (...) where small is better)
 //
-// with f and v mean and variance of one shot, averaged over the distributions of
-// the variables that the control set leaves random. x has one value per variable,
+// with f and v mean and variance of one shot, E and Var over the distributions of the
+// variables that the control set leaves random, and h Query.SpreadCounts. x has one value per variable,
 // in its unit; values of random variables are not looked at. NaN for a control
 // set or an x that do not exist, where the formula has no value, and where a bound is
 // not kept. It may be
@@ -205,13 +208,19 @@ func (j *judge) roundToDevice(u []float64) {
 	}
 }
 
+// counts is how often the spread counts.
+func (q *Query) counts() float64 { return float64(max(q.SpreadCounts, 1)) }
+
 // point returns the value at a setting where nothing is random; NaN if it has
 // none. It does not change u.
-func (j *judge) point(u []float64) float64 {
+func (j *judge) point(u []float64) float64 { return j.score(j.moments(u)) }
+
+// moments returns mean and variance of a shot there. It does not change u.
+func (j *judge) moments(u []float64) (mean, variance float64) {
 	if j.query.Formula == nil {
-		return j.score(j.plant.Moments(j.plant.Goal, u))
+		return j.plant.Moments(j.plant.Goal, u)
 	}
-	return j.score(j.formula(u))
+	return j.formula(u)
 }
 
 // score makes one number of mean and variance, good when large.

@@ -17,8 +17,9 @@ type Plant struct {
 	// visit's weights sum to one.
 	Outcomes func(u []float64, visit func(signals []float64, weight float64))
 	// Average, where the plant has a closed form, gives a function for the expectation of
-	// the objective's mean and variance over the axes that are not controlled; else nil.
-	Average func(controlled []bool) func(u []float64) (mean, variance float64)
+	// the objective's mean and variance over the axes that are not controlled, and the
+	// variance of the mean over them; else nil.
+	Average func(controlled []bool) func(u []float64) (mean, variance, spread float64)
 	// Landmarks are points worth starting from.
 	Landmarks func() [][]float64
 	// Snap, of a plant that knows its landmarks only, gives the values in the variables'
