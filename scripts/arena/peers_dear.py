@@ -1,5 +1,5 @@
-"""Peers that take seconds a decision or gigabytes of packages: requirements-dear.txt. Where a package is not there,
-the row of a run says so. The dear adapters have been read against the packages' documentation, not run yet: README.md."""
+"""Peers that take seconds a decision or gigabytes of packages: requirements-dear.txt, and requirements-hebo.txt for
+HEBO. Where a package is not there, the row of a run says so."""
 
 import numpy as np
 
