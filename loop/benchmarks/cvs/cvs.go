@@ -3,7 +3,8 @@
 // of their code (github.com/sebtsh/bocvs):
 //
 //	random variables   independent normals around the middle of the range, truncated to it
-//	variance           0.02, 0.04 or 0.08 of the range squared, after the truncation
+//	variance           0.02, 0.04 or 0.08 of the range squared, after the truncation; ours as well:
+//	                   0.01 and 0.06 (a twelfth, the uniform distribution's, is the bound)
 //	worth of a step    mean over 1024 draws of the random variables, drawn once per seed
 //	best worth         the greatest of these means over all control sets
 //	noise              standard deviation 0.01
@@ -74,7 +75,10 @@ var costs = []struct {
 
 // variances are the variances of the random variables with the standard deviation
 // before truncation that gives them (their code finds it by bisection).
-var variances = []struct{ variance, sd float64 }{{0.02, 0.141821}, {0.04, 0.213548}, {0.08, 0.906028}}
+var variances = []struct{ variance, sd float64 }{{0.02, sdOfFiftieth}, {0.04, 0.213548}, {0.08, 0.906028}, {0.01, 0.100001}, {0.06, 0.322503}}
+
+// sdOfFiftieth is the standard deviation before truncation that gives a variance of 0.02.
+const sdOfFiftieth = 0.141821
 
 // Experiments lists them.
 func Experiments() []*experiment.Experiment {

@@ -99,7 +99,7 @@ func (r risky) problem(seed uint64) (*experiment.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, around := r.ControlSets(costs[1].costs), landscape.Truncated{SD: variances[0].sd}
+	sets, around := r.ControlSets(costs[1].costs), landscape.Truncated{SD: sdOfFiftieth}
 	if !r.full {
 		sets = slices.DeleteFunc(sets, policy.ControlSet.Full)
 	}
