@@ -173,7 +173,7 @@ type Policy struct {
 	NoiseSD           string    `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
 	Confidence        string    `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own (gp-ucb and eliminated priors srinivas, costids heuristic), or else irgp"`
 	ConfidenceSetting string    `toml:"confidence_setting" enum:"finite,continuous,theory,wide,high-probability,all-priors,expected" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, irgp's that the paper's proof uses, a bolder irgp, irgp's whose bound holds with probability 1 - delta, srinivas for all priors at once, or for the expected regret; absent: finite where [domain] lists candidates, else continuous, for the kinds of the risk-averse paper wide"`
-	Schedule          string    `toml:"schedule" enum:"none,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs and rahbo with control sets, else none"`
+	Schedule          string    `toml:"schedule" enum:"none,auto,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs and rahbo with control sets, else none"`
 	Epsilon           []float64 `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"how much worse a cheaper control set may be and still be taken, step by step; the last one holds"`
 	PerCost           bool      `toml:"per_cost" doc:"divide the acquisition's value by the cost of the step"`
 	Initial           Initial   `toml:"initial" doc:"the steps before the first decision"`

@@ -44,8 +44,10 @@ const (
 
 // What keys are called in more than one place.
 const (
-	acquireNone       = "none" // settings come from a design
+	acquireNone       = "none"    // settings come from a design
+	acquireGittins    = "gittins" // weighs costs itself
 	scheduleNone      = "none"
+	scheduleAuto      = "auto"
 	scheduleEpsilon   = "epsilon"
 	priorsAveraged    = "averaged"
 	priorsElimination = "elimination"

@@ -205,6 +205,13 @@ func (k *checker) undivided(own Parts) {
 	}
 }
 
+// weighedTwice refuses a key that weighs costs beside an acquisition that does.
+func (k *checker) weighedTwice(key string, weighs bool) {
+	if weighs && k.given(key) {
+		k.bad(key, fmt.Sprintf("has no place beside acquisition %q, which weighs costs itself", acquireGittins), "remove it", "policy.acquisition")
+	}
+}
+
 // perCost checks what divides by the cost of a step.
 func (k *checker) perCost(own, named Parts) {
 	c := &k.cfg.Cost
@@ -212,8 +219,12 @@ func (k *checker) perCost(own, named Parts) {
 	if !own.PerCost {
 		at = "policy.per_cost"
 	}
-	if named.PerCost && named.Schedule == scheduleEpsilon {
-		k.bad(at, `values per cost and schedule "epsilon" both weigh costs`, "use one of them", "policy.schedule")
+	if named.PerCost && (named.Schedule == scheduleEpsilon || named.Schedule == scheduleAuto) {
+		k.bad(at, fmt.Sprintf("values per cost and schedule %q both weigh costs", named.Schedule), "use one of them", "policy.schedule")
+	}
+	if named.Acquisition == acquireGittins {
+		k.weighedTwice("policy.per_cost", named.PerCost)
+		k.weighedTwice("policy.schedule", named.Schedule == scheduleEpsilon || named.Schedule == scheduleAuto)
 	}
 	if !named.PerCost || c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" {
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -167,6 +168,7 @@ func TestNewRefusesCosts(t *testing.T) {
 		}},
 		{`2 costs of movement for 3 variables`, priced, func(s *Spec) { s.MoveCost = []float64{1, 2} }},
 		{`cost -1 per unit that variable 2 moves must be finite and not negative`, priced, func(s *Spec) { s.MoveCost = []float64{1, -1, 0} }},
+		{`acquisition "gittins" weighs costs itself: leave out values per cost`, subsetsSpec("pbgi", 1), func(s *Spec) { s.PerCost = true }},
 		{`values per cost and schedule "epsilon" both weigh costs`, priced, func(s *Spec) { s.Schedule, s.Epsilon = "epsilon", []float64{1} }},
 		{`risk 1 has no meaning for acquisition "ei": it takes what is compared for normal, and a mean less a variance that is learnt is not; use "ucb" or "ts", or risk 0, or with one control set of all variables give the noise`, rahboSpec(2, 1), func(s *Spec) { s.Acquisition = "ei" }},
 	})
@@ -199,5 +201,62 @@ func TestETCAdaPaysFortyTwoFullPlays(t *testing.T) {
 	}
 	if plays[.1] != 40 || plays[.2] != 20 || plays[1] != 42 {
 		t.Errorf("plays by cost: %v, want 40 of 0.1, 20 of 0.2 and 42 of 1", plays)
+	}
+}
+
+// The index of the control sets against its definition: the expected gain over it, averaged over a fine grid
+// of the random variables, is lambda times the price; its slopes are those of its values, and the setting that
+// is proposed has the greatest.
+func TestGittinsIndexAgainstItsDefinition(t *testing.T) {
+	s := subsetsSpec("pbgi", 3)
+	d, options := allOptions(t, s, 12)
+	g := d.Criterion.Model.GP
+	lambda := math.NaN()
+	for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
+		index := valuesAt(options[i], c)[0]
+		gain := averaged(d, i, c, func(x []float64) float64 {
+			mu, sd := momentsAt(g, x)
+			low := max(index, mu-10*sd)
+			return integral(low, max(mu+10*sd, low), func(f float64) float64 {
+				return (f - index) * num.NormalDensity((f-mu)/sd) / sd
+			})
+		})
+		per := gain / (s.ControlSets[i].Cost / d.Costs.TypicalCost)
+		if i == 2 { // nothing is random: to the last digits
+			if k := math.Log2(0.1 / per); math.Abs(k-math.Round(k)) > 1e-6 {
+				t.Errorf("lambda is %g, which is not 0.1 halved", per)
+			}
+			if math.Abs(per/lambda-1) > 0.02 {
+				t.Errorf("lambda %g of the full set, %g of another", per, lambda)
+			}
+		}
+		lambda = per
+		slopes(t, options[i], c)
+	}
+	found, err := d.Search(options, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := 0
+	for i := range found {
+		if found[i].Value > found[best].Value {
+			best = i
+		}
+	}
+	p := fresh(t, s)
+	fill(t, p, s, 12, 1)
+	if q := propose(t, p); q.ControlSet != options[best].Set {
+		t.Errorf("control set %d, the greatest index is that of %d", q.ControlSet, options[best].Set)
+	}
+}
+
+// With costs of settings the slopes have the price's too.
+func TestGittinsIndexOfPricedSettings(t *testing.T) {
+	d, options := allOptions(t, pricedSpec("pbgi"), 12)
+	for _, c := range [][]float64{{0.1, 0.7}, {0.8, 0.3}} {
+		slopes(t, options[0], c)
+	}
+	if d.Costs.Setting == nil {
+		t.Fatal("no cost of settings")
 	}
 }

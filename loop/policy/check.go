@@ -191,7 +191,7 @@ func (c *checker) parts() {
 		c.oneOf("policy.initial", "initial design", s.Design, designSobol, designRandom)
 	}
 	c.acquisitions()
-	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("policy.schedule", "schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon, scheduleNone) &&
+	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("policy.schedule", "schedule", s.Schedule, scheduleAuto, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon, scheduleNone) &&
 		s.Schedule == scheduleEpsilon {
 		if len(s.Epsilon) == 0 {
 			c.fail("policy.schedule", "schedule %q needs a list of epsilon, in the objective's unit; the last value holds", s.Schedule)

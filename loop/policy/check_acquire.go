@@ -15,8 +15,11 @@ func (c *checker) acquisitions() {
 	if a, ok := AcquisitionOf(s.Acquisition); ok && s.Risk > 0 && a.NoRisk != "" && !s.knownWorth() {
 		c.fail("policy.risk", "risk %g has no meaning for acquisition %q: %s; use %q or %q, or risk 0, or with one control set of all variables give the noise", s.Risk, s.Acquisition, a.NoRisk, acquireUCB, acquireTS)
 	}
-	if s.PerCost && s.Schedule == scheduleEpsilon {
+	if s.PerCost && (s.Schedule == scheduleEpsilon || s.Schedule == scheduleAuto) {
 		c.fail("policy.per_cost", "values per cost and schedule %q both weigh costs: use one of them", s.Schedule)
+	}
+	if s.Acquisition == acquireGittins && (s.PerCost || s.Schedule == scheduleAuto || s.Schedule == scheduleEpsilon) {
+		c.fail("policy.acquisition", "acquisition %q weighs costs itself: leave out values per cost, and a schedule that weighs them", s.Acquisition)
 	}
 	if s.Acquisition == acquireIDS && !(num.Finite(s.Rho) && s.Rho >= 1) {
 		c.fail("policy.rho", "rho %g must be finite and at least 1 (2 is usual): a step may have so many times the best information ratio", s.Rho)

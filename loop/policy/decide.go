@@ -150,7 +150,10 @@ func (e *engine) penalised(d *decision, o acquisition.Option) search.Objective {
 func (e *engine) affordable(d *decision, options []acquisition.Option, found []search.Maximum) (k int, x []float64, err error) {
 	dropInfeasible(d.Limiter, options, found)
 	for unaffordable := false; ; unaffordable = true {
-		switch k = e.choose(options, found); {
+		if k, err = e.choose(options, found); err != nil {
+			return 0, nil, err
+		}
+		switch {
 		case k < 0 && unaffordable:
 			return 0, nil, e.costs.BudgetError()
 		case k < 0:
@@ -179,7 +182,7 @@ func noValueError(e *engine) error {
 // choose lets the rule take a control set by the best option of each and returns that
 // option's position, -1 where there is none. Sets to which a cut search did not come are
 // left out.
-func (e *engine) choose(options []acquisition.Option, found []search.Maximum) int {
+func (e *engine) choose(options []acquisition.Option, found []search.Maximum) (int, error) {
 	var sets, best []int
 	var values, prices []float64
 	for i, o := range options {
@@ -198,9 +201,28 @@ func (e *engine) choose(options []acquisition.Option, found []search.Maximum) in
 		prices = append(prices, e.costs.Of(e.domains[options[i].Set], found[i].X))
 	}
 	if len(sets) == 0 {
-		return -1
+		return -1, nil
 	}
-	return best[e.schedule.choose(values, prices)]
+	if e.schedule.perPrice() && options[best[0]].Unit == acquisition.ObjectiveValue {
+		worth, err := recommendedWorth(e)
+		if err != nil {
+			return -1, err
+		}
+		for k := range values {
+			values[k] -= worth
+		}
+	}
+	return best[e.schedule.choose(values, prices)], nil
+}
+
+// recommendedWorth is the expected worth of what would be recommended now, the prior mean where that is
+// nothing.
+func recommendedWorth(e *engine) (float64, error) {
+	r, err := e.Recommend()
+	if errors.Is(err, ErrNoData) {
+		return e.model.Active.Center, nil
+	}
+	return r.LowerBound + e.spec.Beta*r.SD, err
 }
 
 // dropInfeasible leaves out what keeps no constraint while something else does; where nothing

@@ -94,6 +94,7 @@ func Table() []Kind {
 		{Name: "jes", Paper: takeno, Acquisition: acquireJES},
 		{Name: "costids", Title: "CostIDS", Paper: paria, Acquisition: acquireIDS, UsualConfidence: confidence.Heuristic, PerCost: true, Subsets: true},
 		{Name: "ei-per-cost", Paper: paria, Acquisition: ei, PerCost: true},
+		{Name: "pbgi", Title: "PBGI, the Gittins index of Pandora's box", Paper: "Xie et al., NeurIPS 2024", Acquisition: acquireGittins, Subsets: true},
 		{Name: "multi-fidelity-mes", Title: "multi-fidelity MES", Paper: "Takeno et al., ICML 2020", Acquisition: acquireMFMES, PerCost: true, Subsets: true},
 		{Name: "hp-gp-ts", Paper: sandberg, Acquisition: ts, PriorRule: model.PriorsSampled},
 		{Name: "map-gp-ts", Paper: sandberg, Acquisition: ts, PriorRule: model.PriorsGreedy},
@@ -119,6 +120,7 @@ const (
 	acquireJES     = "jes"
 	acquireIDS     = "ids"
 	acquireMFMES   = "mf-mes"
+	acquireGittins = "gittins"
 	acquireNothing = "none" // settings come from a design
 )
 
@@ -211,6 +213,7 @@ func AcquisitionTable() []Acquisition {
 		{Name: acquireIDS, Description: "least squared regret of %s per information", NoRisk: directed, Bounded: true,
 			make: func(s *Spec) acquisition.Function { return acquisition.InformationDirected{Rho: s.Rho} }},
 		{Name: acquireMFMES, Description: "information about the greatest value of %s at the target fidelity", NoRisk: informing, make: of(acquisition.MultiFidelity{})},
+		{Name: acquireGittins, Description: "Gittins index of %s, as of a box that is opened for the step's cost", NoRisk: normal, make: of(acquisition.GittinsIndex{})},
 		{Name: acquireNothing, make: of(acquisition.UpperBound{})},
 	}
 }

@@ -15,6 +15,7 @@ const (
 	scheduleETC50   = "etc-50"
 	scheduleETC100  = "etc-100"
 	scheduleETCAda  = "etc-ada"
+	scheduleAuto    = "auto"
 	scheduleEpsilon = "epsilon"
 	scheduleNone    = "none"
 

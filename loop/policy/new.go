@@ -234,6 +234,8 @@ func newTargetDomain(s *Spec, domains []*space.Domain, axes []space.Axis) *space
 func newSchedule(s *Spec, prices []float64) schedule {
 	plays, commits := map[string]int{scheduleETC50: etc50, scheduleETC100: etc100, scheduleETCAda: 0}[s.Schedule]
 	switch {
+	case s.Schedule == scheduleAuto:
+		return newExploreThenBuy(s.ControlSets, prices)
 	case commits:
 		e := newExploreThenCommit(s.ControlSets, prices, plays)
 		learnt := slices.ContainsFunc(s.Variables, func(v space.Variable) bool { return v.Random.Kind == space.Learnt })

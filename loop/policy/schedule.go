@@ -22,6 +22,9 @@ type schedule interface {
 	// slack is how much below the greatest value, in the objective's unit, another set's
 	// may be and still be chosen.
 	slack() float64
+	// perPrice reports whether choose takes, in place of values, what they are above the worth of what
+	// would be recommended.
+	perPrice() bool
 	// recordPlay counts a step with this set after the initial design.
 	recordPlay(set int)
 }
@@ -32,6 +35,7 @@ type greedySchedule struct{}
 func (greedySchedule) eligible(fits []int) []int      { return fits }
 func (greedySchedule) choose(values, _ []float64) int { return num.Argmax(values) }
 func (greedySchedule) slack() float64                 { return 0 }
+func (greedySchedule) perPrice() bool                 { return false }
 func (greedySchedule) recordPlay(int)                 {}
 
 // epsilonSchedule is UCB-CVS's Algorithm 1 (Tay et al., NeurIPS 2023). With g_i the
@@ -68,6 +72,8 @@ func (e *epsilonSchedule) choose(values, prices []float64) int {
 }
 
 func (e *epsilonSchedule) slack() float64 { return e.epsilon[min(e.plays, len(e.epsilon)-1)] }
+
+func (e *epsilonSchedule) perPrice() bool { return false }
 
 func (e *epsilonSchedule) recordPlay(int) { e.plays++ }
 
@@ -125,7 +131,7 @@ func newExploreThenCommit(sets []space.ControlSet, prices []float64, plays int) 
 		}
 		n := plays
 		if plays == 0 { // a free group gets as many plays as one of a thousandth of the highest cost
-			n = int(etcAda*highest/max(each, highest/1000) + cost.Tolerance)
+			n = int(etcAda*highest/max(each, leastPrice(highest)) + cost.Tolerance)
 		}
 		e.groups, e.left = append(e.groups, []int{i}), append(e.left, n)
 	}
@@ -151,12 +157,64 @@ func (e *exploreThenCommit) choose(values, _ []float64) int { return num.Argmax(
 
 func (e *exploreThenCommit) slack() float64 { return 0 }
 
+func (e *exploreThenCommit) perPrice() bool { return false }
+
 func (e *exploreThenCommit) recordPlay(set int) {
 	for g, group := range e.groups {
 		if slices.Contains(group, set) {
 			e.left[g]--
 		}
 	}
+}
+
+// exploreThenBuy is ours: ETC-Ada's plays of the cheap groups first, then, among all sets, the one that
+// may improve most on what would be recommended for its price,
+//
+//	argmax over i of (g_i - m)/price_i,   g_i the greatest expected upper bound over control set i,
+//
+// m the worth of the recommendation. So a dear set is paid once more can be gained with it, for the same
+// money, than with cheap ones, and what the first plays cost follows from the prices alone: there is no
+// number to set, and a budget need not be known. The first plays guard against a model that is too sure of
+// itself: it then sees nothing to gain elsewhere. Where values are no levels but gains by themselves (an
+// improvement, an information), m is 0.
+type exploreThenBuy struct {
+	*exploreThenCommit
+	least float64 // as which a price counts that is lower, so that it can be divided by
+}
+
+func newExploreThenBuy(sets []space.ControlSet, prices []float64) *exploreThenBuy {
+	e := &exploreThenBuy{newExploreThenCommit(sets, prices, 0), leastPrice(slices.Max(prices))}
+	e.full = -1 // all compete
+	return e
+}
+
+// leastPrice is as what a free set counts beside sets of this highest price.
+func leastPrice(highest float64) float64 { return highest / 1000 }
+
+func (e *exploreThenBuy) choose(gains, prices []float64) int {
+	if e.exploring() || e.least == 0 {
+		return num.Argmax(gains)
+	}
+	rates := make([]float64, len(gains))
+	for k, gain := range gains {
+		rates[k] = gain / max(prices[k], e.least)
+	}
+	return num.Argmax(rates)
+}
+
+// slack lets every set's value be found to the end: a cheap set's counts however far below the greatest it is.
+func (e *exploreThenBuy) slack() float64 {
+	if e.exploring() {
+		return 0
+	}
+	return math.Inf(1)
+}
+
+func (e *exploreThenBuy) perPrice() bool { return !e.exploring() }
+
+// exploring reports whether cheap groups have plays left.
+func (e *exploreThenBuy) exploring() bool {
+	return slices.ContainsFunc(e.left, func(plays int) bool { return plays > 0 })
 }
 
 // common lists what two lists of control sets share, in the order of the second.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -161,4 +162,95 @@ func TestSchedulesLookAtTheWholePrice(t *testing.T) {
 	if got := fresh(t, s).(*engine).schedule.(*exploreThenCommit).groups; !reflect.DeepEqual(got, [][]int{{1}}) {
 		t.Errorf("groups %v, want the one that is cheaper than the full set", got)
 	}
+}
+
+// The rule as it is written: after the cheap groups' plays the greatest gain for its price, all sets
+// competing; a free set does not win by being free.
+func TestExploreThenBuy(t *testing.T) {
+	costs := []float64{.1, .2, 1}
+	e := newExploreThenBuy(sets(3, costs, []int{0}, []int{0, 1}, []int{0, 1, 2}), costs)
+	all := []int{0, 1, 2}
+	if want := []int{40, 20}; !reflect.DeepEqual(e.left, want) {
+		t.Fatalf("plays %v, want %v", e.left, want)
+	}
+	for i := range 60 {
+		if want := []int{min(i/40, 1)}; !reflect.DeepEqual(e.eligible(all), want) || e.perPrice() || e.slack() != 0 {
+			t.Fatalf("play %d: eligible %v, want %v", i, e.eligible(all), want)
+		}
+		e.recordPlay(e.eligible(all)[0])
+	}
+	if got := e.eligible(all); !reflect.DeepEqual(got, all) || !e.perPrice() || !math.IsInf(e.slack(), 1) {
+		t.Fatalf("after the first plays: eligible %v", got)
+	}
+	const seed = 6
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 2000 {
+		gains, prices := []float64{}, []float64{}
+		want, most := -1, math.Inf(-1)
+		for k := range 1 + rng.IntN(6) {
+			gains, prices = append(gains, rng.NormFloat64()), append(prices, float64(rng.IntN(4))/2)
+			if rate := gains[k] / max(prices[k], 1./1000); rate > most {
+				want, most = k, rate
+			}
+		}
+		if got := e.choose(gains, prices); got != want {
+			t.Fatalf("seed %d: gains %v, prices %v: chose %d, want %d", seed, gains, prices, got, want)
+		}
+	}
+	free := newExploreThenBuy(sets(2, []float64{0, 0}, []int{0}, []int{0, 1}), []float64{0, 0})
+	if got := free.choose([]float64{1, 2}, []float64{0, 0}); got != 1 {
+		t.Errorf("where nothing costs anything: chose %d, want the greatest gain", got)
+	}
+}
+
+// A dear set is paid when it may gain more for its price than cheap ones, which depends on the data: the
+// gain is counted from what would be recommended, without which the cheap sets' quotients win.
+func TestAutoPaysWhenMoreIsToBeGained(t *testing.T) {
+	s := subsetsSpec("ucb-cvs", 1)
+	s.Schedule = "auto"
+	for i, price := range []float64{.6, .8, 1} {
+		s.ControlSets[i].Cost = price
+	}
+	differ := 0
+	for n := s.InitialSteps + 1; n < s.InitialSteps+13; n++ {
+		e := fresh(t, s).(*engine)
+		fill(t, raised{e}, s, n, 1)
+		clear(e.schedule.(*exploreThenBuy).left)
+		p := propose(t, e)
+		worth, err := recommendedWorth(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := prepared(t, e, p.Step, []int{0, 1, 2})
+		options, err := e.options(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := e.search(d, options, math.Inf(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gain, level := make([]float64, len(options)), make([]float64, len(options))
+		for i, o := range options {
+			value, price := o.InUserUnits(e.model.Active, found[i].Value), s.ControlSets[o.Set].Cost
+			gain[i], level[i] = (value-worth)/price, value/price
+		}
+		if want := num.Argmax(gain); p.ControlSet != want {
+			t.Errorf("%d observations: control set %d, want %d, of gains %v a unit of cost", n, p.ControlSet, want, gain)
+		}
+		if num.Argmax(gain) != num.Argmax(level) {
+			differ++
+		}
+	}
+	if differ == 0 {
+		t.Error("counting from the recommendation made no difference: the test tests nothing")
+	}
+}
+
+// raised is a policy that reads everything 3 higher, so that a level is no gain.
+type raised struct{ *engine }
+
+func (r raised) Observe(o Observation) error {
+	o.Mean += 3
+	return r.engine.Observe(o)
 }

@@ -58,7 +58,7 @@ type Spec struct {
 	// NormBound bounds the objective's norm in the space of the model's kernel, for
 	// confidence "data": how many prior standard deviations high it may be; 0 takes 1.
 	NormBound float64 `toml:"norm_bound" zero:"absent" unit:"prior standard deviations" bound:"> 0" doc:"bound on the objective's norm, of confidence data; absent: 1"`
-	// Schedule is UCB-CVS's: "etc-50", "etc-100", "etc-ada", or "epsilon"; "none" takes
+	// Schedule is UCB-CVS's: "auto", "etc-50", "etc-100", "etc-ada", or "epsilon"; "none" takes
 	// the control set of the greatest value, whatever it costs.
 	Schedule string
 	// Epsilon is the epsilon-schedule, in the objective's unit; the last value

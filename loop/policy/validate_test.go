@@ -50,7 +50,7 @@ func TestNewRefusesNamesAndFactors(t *testing.T) {
 		{`kernel "rbf" is not known: use one of se, matern52`, rahboSpec(2, 1), func(s *Spec) { s.Model.Kernel = "rbf" }},
 		{`lengthscale prior "vague" is not known: use one of range, dimension`, rahboSpec(2, 1), func(s *Spec) { s.Model.LengthscalePrior = "vague" }},
 		{`hyperparameters "ml" is not known: use one of fit, priors, fixed`, rahboSpec(2, 1), func(s *Spec) { s.Model.Hyperparameters = "ml" }},
-		{`schedule "etc" is not known: use one of etc-ada, etc-50, etc-100, epsilon`, cvsSpec(), func(s *Spec) { s.Schedule = "etc" }},
+		{`schedule "etc" is not known: use one of auto, etc-ada, etc-50, etc-100, epsilon`, cvsSpec(), func(s *Spec) { s.Schedule = "etc" }},
 		{`confidence "bolder" is not known: use one of constant`, rahboSpec(2, 1), func(s *Spec) { s.Confidence = "bolder" }},
 		{`variance model "sqrt" is not known: use one of log, raw`, rahboSpec(2, 1), func(s *Spec) { s.VarianceModel = "sqrt" }},
 		{`initial design "grid" is not known: use one of sobol, random`, rahboSpec(2, 1), func(s *Spec) { s.Design = "grid" }},

@@ -68,6 +68,7 @@ func competitors() []experiment.Competitor {
 		{Name: "costids-rho-1.5", About: "the same, rho 1.5", Kind: "costids", Set: rho(1.5)},
 		{Name: "costids-rho-5", About: "the same, rho 5", Kind: "costids", Set: rho(5)},
 		{Name: "ei-per-cost", About: "expected improvement per unit of cost", Kind: "ei-per-cost", Set: nil},
+		{Name: "pbgi", About: "Gittins index of Pandora's box", Kind: "pbgi", Set: nil},
 		{Name: "ei", About: "expected improvement, blind to costs", Kind: "ei", Set: nil},
 		{Name: "mes", About: "max-value entropy search, blind to costs", Kind: "mes", Set: nil},
 		{Name: "mes-per-cost", About: "max-value entropy search per unit of cost", Kind: "mes", Set: perCost},

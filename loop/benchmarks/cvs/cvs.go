@@ -254,6 +254,7 @@ func competitors() []experiment.Competitor {
 		{Name: "ucb-cvs-etc-50", About: "explore then commit, 50 plays of each group", Kind: "ucb-cvs-etc-50", Set: nil},
 		{Name: "ucb-cvs-etc-100", About: "explore then commit, 100 plays of each group", Kind: "ucb-cvs-etc-100", Set: nil},
 		{Name: "ucb-cvs-epsilon", About: "Algorithm 1 with epsilon falling from 2 to 0 in 50 plays (our schedule)", Kind: "ucb-cvs", Set: fallingEpsilon},
+		{Name: "ucb-cvs-auto", About: "ETC-Ada's plays of the cheap groups, then the greatest possible gain for its price (ours)", Kind: "ucb-cvs", Set: untuned},
 		{Name: "ucb-psq", About: "upper bounds without costs: the full control set where there is one", Kind: "ucb-psq", Set: nil},
 		{Name: "ts-psq", About: "Thompson sampling without costs", Kind: "ts-psq", Set: nil},
 		{Name: "ei-psq", About: "expected improvement without costs", Kind: "ei-psq", Set: nil},
@@ -262,12 +263,16 @@ func competitors() []experiment.Competitor {
 		{Name: "ts-psq-per-cost", About: "Thompson sampling per unit of cost", Kind: "ts-psq-per-cost", Set: nil},
 		{Name: "ei-psq-per-cost", About: "expected improvement per unit of cost", Kind: "ei-psq-per-cost", Set: nil},
 		{Name: "ei-psq-per-cost-paper", About: "expected improvement of the expected value, as the paper has it, per unit of cost", Kind: "ei-psq-per-cost", Set: ofExpectation},
+		{Name: "pbgi", About: "Gittins index of Pandora's box", Kind: "pbgi", Set: nil},
 		{Name: "random", About: "uniform settings, the control sets in turn", Kind: "random", Set: nil},
 	}
 }
 
 // ofExpectation takes the paper's improvement in place of ours.
 func ofExpectation(s *policy.Spec, _ *experiment.Problem) { s.Acquisition = "nei" }
+
+// untuned takes our schedule, which has no number to set.
+func untuned(s *policy.Spec, _ *experiment.Problem) { s.Schedule = "auto" }
 
 // fallingEpsilon is a schedule for Algorithm 1. The paper gives none; its code once
 // had a linear one that began at 2.

@@ -166,9 +166,14 @@ func combination(i int) smallLaser {
 	f.policy = append(f.policy, fmt.Sprintf("acquisition = %q", acquisition))
 	bounded := acquisition == "ucb" || acquisition == "ids"
 	risky := (acquisition == "ucb" || acquisition == "ts") && i%2 == 0
+	schedule := pick([]string{"none", "etc-ada", "etc-50", "auto"}, i/3)
+	weighs := acquisition == "gittins" || f.sets && schedule == "auto" // costs, by itself
+	if acquisition == "gittins" && schedule == "auto" {
+		schedule = "none"
+	}
 	switch {
 	case f.sets:
-		f.policy = append(f.policy, `kind = "ucb-cvs"`, fmt.Sprintf("schedule = %q", pick([]string{"none", "etc-ada", "etc-50"}, i)))
+		f.policy = append(f.policy, `kind = "ucb-cvs"`, fmt.Sprintf("schedule = %q", schedule))
 	case risky:
 		f.policy = append(f.policy, `kind = "rahbo"`)
 	default:
@@ -187,7 +192,7 @@ func combination(i int) smallLaser {
 	if acquisition == "ids" {
 		f.policy = append(f.policy, "rho = 1.5")
 	}
-	if i%5 == 2 {
+	if i%5 == 2 && !weighs {
 		f.policy = append(f.policy, "per_cost = true")
 	}
 	if i%4 == 3 {
@@ -247,7 +252,7 @@ func TestPoliciesPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := slices.Concat(setup.Known().KindNames(), setup.Known().Acquisitions, policy.Confidences(), policy.Kernels(),
-		[]string{"none", "epsilon", "etc-50", "etc-100", "etc-ada", "averaged", "sampled", "greedy", "elimination", "finite", "continuous", "theory"})
+		[]string{"none", "auto", "epsilon", "etc-50", "etc-100", "etc-ada", "averaged", "sampled", "greedy", "elimination", "finite", "continuous", "theory"})
 	for _, word := range words {
 		if !strings.Contains(string(page), "`"+word+"`") && !strings.Contains(string(page), fmt.Sprintf("%q", word)) {
 			t.Errorf("the page does not mention %q", word)
