@@ -41,6 +41,7 @@ func ForRisk(s Spec) Spec {
 	if kind.Risk && s.Risk > 0 {
 		return s
 	}
+	s.Model.Transform = ""  // a variance of the objective itself is weighed
 	s.Risk = max(s.Risk, 1) // what is learnt does not depend on how much
 	if kind.Risk {
 		return s

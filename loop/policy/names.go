@@ -19,6 +19,9 @@ const (
 	scheduleEpsilon = "epsilon"
 	scheduleNone    = "none"
 
+	transformNone   = "none"
+	transformLearnt = "learnt"
+
 	stalledExplore = "explore"
 	stalledRepeat  = "repeat"
 

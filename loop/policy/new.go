@@ -74,6 +74,9 @@ func New(s Spec) (Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
+	if s.Model.Transform == transformLearnt {
+		return newWarped(e), nil
+	}
 	return e, nil
 }
 

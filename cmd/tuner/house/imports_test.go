@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 
 	// Decisions: what is below is for loop/policy alone.
 	"loop/policy": {"gpcore", "loop/policy/acquisition", "loop/policy/confidence", "loop/policy/constraint", "loop/policy/cost", "loop/policy/drift",
-		"loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/internal"},
+		"loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/warp", "loop/policy/internal"},
 	"loop/policy/acquisition": {"gpcore", "loop/policy/constraint", "loop/policy/cost", "loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/confidence":  {"gpcore", "loop/policy/model", "loop/policy/internal"},
 	"loop/policy/constraint":  {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
@@ -90,6 +90,7 @@ var arrows = map[string][]string{
 	"loop/policy/model":       {"gpcore", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/risk":        {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/space":       {"gpcore", "loop/policy/internal"},
+	"loop/policy/warp":        {"gpcore"},
 }
 
 // within lists the same for the rooms of gpcore, folder by folder: each is a package with

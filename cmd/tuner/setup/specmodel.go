@@ -14,7 +14,7 @@ import (
 // wireModel fills the Gaussian process's part of the spec.
 func (m *policyMaker) wireModel() []configs.Problem {
 	model, p := &m.cfg.Model, &m.cfg.Policy
-	m.spec.Model = policy.Model{Kernel: model.Kernel, Hyperparameters: model.Hyperparameters, LengthscalePrior: model.LengthscalePrior, Lengthscales: model.Lengthscales, Capacity: model.Capacity}
+	m.spec.Model = policy.Model{Kernel: model.Kernel, Hyperparameters: model.Hyperparameters, LengthscalePrior: model.LengthscalePrior, Lengthscales: model.Lengthscales, Transform: model.Transform, Capacity: model.Capacity}
 	switch model.Hyperparameters {
 	case "priors":
 		m.spec.Model.PriorRule = p.Parts().PriorRule

@@ -84,6 +84,22 @@ func (m *Model) Forget(from int) error {
 	return m.Refresh()
 }
 
+// Retell changes what the rows say and learns them again. A fit to what they said counts no more; one that
+// is under way does until the next.
+func (m *Model) Retell(change func(r *Row)) error {
+	for i := range m.Data.Rows {
+		change(&m.Data.Rows[i])
+	}
+	m.Loaded, m.follows = false, false
+	if m.Priors != nil {
+		m.Priors.Broken = true
+		m.Priors.standardise(m.Data.Rows)
+		return m.Refresh()
+	}
+	m.Fitted = nil
+	return nil
+}
+
 // adopt puts fitted hyperparameters in force.
 func (m *Model) adopt(h *Hyper) error {
 	m.Fitted, m.Loaded, m.follows = h, false, false

@@ -16,6 +16,9 @@ type Spec struct {
 	// Lengthscales says which ones a built-in set of priors has, a word of LengthscaleChoices;
 	// empty: "each".
 	Lengthscales string
+	// Transform is "none" (also where it is empty) or "learnt": the objective is learnt through the power that its
+	// readings ask for, if any: see package warp.
+	Transform string
 	// Priors of hyperparameters "priors"; none: a built-in set.
 	Priors []Prior
 	// PriorRule says how priors that compete decide: "averaged" (the acquisition's mean

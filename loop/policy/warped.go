@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"context"
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/warp"
+)
+
+// warped is a policy whose model learns the objective through a power (package warp) from the moment on
+// that the readings ask for one. The engine inside knows the transformed objective alone; here it is brought
+// into the engine's unit, and what the engine says of it back: a mean becomes a median, bounds stay bounds, standard
+// deviations are half-widths. The variance of shots is taken along by the slope (delta method).
+//
+// Whether to transform is asked when 2 d + 4 valid observations are there, and whenever there are a quarter
+// more: a function of the observations alone, so that a resumed run does as one that was not interrupted.
+// A fit that is under way at that moment ends in the old unit, and holds until the next one.
+type warped struct {
+	*engine
+	power warp.Power
+	count int // of valid observations
+	next  int // the count at which the question is asked again
+}
+
+// newWarped is the policy around an engine.
+func newWarped(e *engine) *warped {
+	return &warped{engine: e, power: warp.None(), next: 2*len(e.axes) + 4}
+}
+
+// Observe implements [Policy].
+func (p *warped) Observe(o Observation) error {
+	if o.Valid && !p.power.Takes(o.Mean) { // a logarithm of what is not of the others' sign
+		if err := p.adopt(warp.None()); err != nil {
+			return err
+		}
+		p.next = math.MaxInt
+	}
+	if err := p.engine.Observe(p.inside(o)); err != nil {
+		return err
+	}
+	if !o.Valid {
+		return nil
+	}
+	p.count++
+	return p.ask()
+}
+
+// inside is an observation as the engine takes it.
+func (p *warped) inside(o Observation) Observation {
+	if !o.Valid || !p.power.Acts() {
+		return o
+	}
+	z, slope := p.power.Of(o.Mean)
+	o.Mean, o.Variance = z, o.Variance*slope*slope
+	return o
+}
+
+// Warm implements [Warmer].
+func (p *warped) Warm(observations []Observation) error {
+	if err := p.engine.Warm(observations); err != nil {
+		return err
+	}
+	p.count += len(observations)
+	return p.ask()
+}
+
+// ask lets the readings choose, where that is due.
+func (p *warped) ask() error {
+	if p.count < p.next {
+		return nil
+	}
+	for p.next <= p.count {
+		p.next += p.next / 4
+	}
+	rows := p.model.Data.Rows
+	var x, y []float64
+	for i := range rows {
+		x, y = append(x, rows[i].X...), append(y, p.power.Back(rows[i].Mean))
+	}
+	chosen, err := warp.Choose(x, y, len(p.axes))
+	if err != nil || chosen == p.power {
+		return err
+	}
+	return p.adopt(chosen)
+}
+
+// adopt brings what was observed from one unit into another.
+func (p *warped) adopt(to warp.Power) error {
+	from := p.power
+	p.power = to
+	p.cache.Renew()
+	p.kept.Forget()
+	return p.model.Retell(func(r *model.Row) {
+		y := from.Back(r.Mean)
+		_, was := from.Of(y)
+		z, slope := to.Of(y)
+		r.Mean, r.Variance = z, r.Variance*(slope/was)*(slope/was)
+	})
+}
+
+// Propose implements [Policy].
+func (p *warped) Propose(ctx context.Context) (Proposal, error) {
+	out, err := p.engine.Propose(ctx)
+	w := &out.Why
+	if w.SD = p.power.Spread(w.Mean, w.SD); p.valuesAreLevels() && math.IsNaN(w.Unseen) {
+		w.Value = p.power.Back(w.Value)
+	}
+	w.Mean = p.power.Back(w.Mean)
+	return out, err
+}
+
+// valuesAreLevels reports whether the acquisition's values are values of the objective: others stay in the engine's
+// unit.
+func (p *warped) valuesAreLevels() bool {
+	a := p.spec.Acquisition
+	return !p.spec.PerCost && (a == acquireUCB || a == acquireTS || a == acquireGittins)
+}
+
+// outside is an estimate in the objective's unit.
+func (p *warped) outside(e Estimate) Estimate {
+	return Estimate{Mean: p.power.Back(e.Mean), SD: p.power.Spread(e.Mean, e.SD), NoiseSD: p.power.Spread(e.Mean, e.NoiseSD),
+		LowerBound: p.power.Back(e.LowerBound), Feasibility: e.Feasibility}
+}
+
+// Recommend implements [Policy].
+func (p *warped) Recommend() (Recommendation, error) {
+	r, err := p.engine.Recommend()
+	r.Estimate, r.Start = p.outside(r.Estimate), p.outside(r.Start)
+	return r, err
+}
+
+// Predict implements [Predictor].
+func (p *warped) Predict(controlSet int, x [][]float64) ([]Estimate, error) {
+	out, err := p.engine.Predict(controlSet, x)
+	for i := range out {
+		out[i] = p.outside(out[i])
+	}
+	return out, err
+}
+
+// BestOf implements [Predictor].
+func (p *warped) BestOf(controlSet int) (Recommendation, bool, error) {
+	r, ok, err := p.engine.BestOf(controlSet)
+	if ok {
+		r.Estimate = p.outside(r.Estimate)
+	}
+	return r, ok, err
+}
+
+// Acquisition implements [Predictor].
+func (p *warped) Acquisition(controlSet int, x [][]float64) ([]float64, error) {
+	out, err := p.engine.Acquisition(controlSet, x)
+	if p.valuesAreLevels() {
+		for i := range out {
+			out[i] = p.power.Back(out[i])
+		}
+	}
+	return out, err
+}
+
+// RecommendAt implements [Weigher]: by a risk of 0, since that of a transformed objective is another.
+func (p *warped) RecommendAt(risk float64) (Recommendation, error) {
+	if risk > 0 && p.power.Acts() {
+		return Recommendation{}, ErrNoNoise
+	}
+	r, err := p.engine.RecommendAt(risk)
+	r.Estimate, r.Start = p.outside(r.Estimate), p.outside(r.Start)
+	return r, err
+}
+
+// Tradeoffs implements [Weigher].
+func (p *warped) Tradeoffs() ([]Tradeoff, error) {
+	if p.power.Acts() {
+		return nil, ErrNoNoise
+	}
+	return p.engine.Tradeoffs()
+}
