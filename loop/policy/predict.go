@@ -16,23 +16,20 @@ import (
 // Predictor is a policy whose model can be looked at. Looking changes no decision: the
 // sequence of proposals is the same with and without it.
 type Predictor interface {
-	// Predict describes the objective (to be maximised) at settings of a control set, one
-	// Estimate for each: X has one value per variable, in its unit, and those that the
-	// control set does not hold are not read. Values outside a variable's range are taken
-	// at its end. ErrNoData: there is no valid observation yet. Cost: a few expectations
-	// for each setting.
+	// Predict describes the objective (to be maximised) at settings of a control set, one Estimate for each: X has one
+	// value per variable, in its unit, and those that the control set does not hold are not read. Values outside a
+	// variable's range are taken at its end. ErrNoData: there is no valid observation yet. Cost: a few expectations for
+	// each setting.
 	Predict(controlSet int, x [][]float64) ([]Estimate, error)
-	// BestOf recommends among the settings that one control set has played; ok is false
-	// where no step with it gave valid data.
+	// BestOf recommends among the settings that one control set has played; ok is false where no step with it gave valid
+	// data.
 	BestOf(controlSet int) (best Recommendation, ok bool, err error)
-	// Acquisition is what the next step maximises, at settings of a control set as in Predict, in
-	// the objective's unit where it has one; without Spec.Constraints' and other penalties. ErrDesign
-	// where the next step is of a design, ErrNotEligible where the control set is none that the
-	// next step chooses among.
+	// Acquisition is what the next step maximises, at settings of a control set as in Predict, in the objective's unit
+	// where it has one; without Spec.Constraints' and other penalties. ErrDesign where the next step is of a design,
+	// ErrNotEligible where the control set is none that the next step chooses among.
 	Acquisition(controlSet int, x [][]float64) ([]float64, error)
-	// Lengthscales gives for each variable the natural logarithm of its lengthscale as a share of
-	// its range, and that logarithm's standard deviation, NaN where it is not known. Both are nil
-	// where the model has no lengthscale for each.
+	// Lengthscales gives for each variable the natural logarithm of its lengthscale as a share of its range, and that
+	// logarithm's standard deviation, NaN where it is not known. Both are nil where the model has no lengthscale for each.
 	Lengthscales() (log, sd []float64, err error)
 }
 

@@ -8,24 +8,20 @@ import (
 	"github.com/labtuner/tuner/loop/policy/warp"
 )
 
-// warped is a policy whose model learns the objective through a power (package warp) from the moment on
-// that the readings ask for one. The engine inside knows the transformed objective alone; here it is brought
-// into the engine's unit, and what the engine says of it back: a mean becomes a median, bounds stay bounds, standard
-// deviations are half-widths. The variance of shots is taken along by the slope (delta method).
-//
-// Whether to transform is asked when 2 d + 4 valid observations are there, and whenever there are a quarter
-// more: a function of the observations alone, so that a resumed run does as one that was not interrupted.
-// A fit that is under way at that moment ends in the old unit, and holds until the next one.
+// warped is a policy whose model learns the objective through a power (package warp) from the moment on that the readings
+// ask for one. The engine inside knows the transformed objective alone; here it is brought into the engine's unit, and what
+// the engine says of it back: a mean becomes a median, bounds stay bounds, standard deviations are half-widths. The variance
+// of shots is taken along by the slope (delta method). A fit that is under way when the power changes ends in the old unit,
+// and holds until the next one.
 type warped struct {
 	*engine
 	power warp.Power
-	count int // of valid observations
-	next  int // the count at which the question is asked again
+	dates warp.Dates
 }
 
 // newWarped is the policy around an engine.
 func newWarped(e *engine) *warped {
-	return &warped{engine: e, power: warp.None(), next: 2*len(e.axes) + 4}
+	return &warped{engine: e, power: warp.None(), dates: warp.NewDates(len(e.axes))}
 }
 
 // Observe implements [Policy].
@@ -34,7 +30,7 @@ func (p *warped) Observe(o Observation) error {
 		if err := p.adopt(warp.None()); err != nil {
 			return err
 		}
-		p.next = math.MaxInt
+		p.dates.End()
 	}
 	if err := p.engine.Observe(p.inside(o)); err != nil {
 		return err
@@ -42,8 +38,7 @@ func (p *warped) Observe(o Observation) error {
 	if !o.Valid {
 		return nil
 	}
-	p.count++
-	return p.ask()
+	return p.ask(1)
 }
 
 // inside is an observation as the engine takes it.
@@ -61,17 +56,13 @@ func (p *warped) Warm(observations []Observation) error {
 	if err := p.engine.Warm(observations); err != nil {
 		return err
 	}
-	p.count += len(observations)
-	return p.ask()
+	return p.ask(len(observations))
 }
 
-// ask lets the readings choose, where that is due.
-func (p *warped) ask() error {
-	if p.count < p.next {
+// ask lets the readings choose, where that is due after so many more valid observations.
+func (p *warped) ask(more int) error {
+	if !p.dates.Due(more) {
 		return nil
-	}
-	for p.next <= p.count {
-		p.next += p.next / 4
 	}
 	rows := p.model.Data.Rows
 	var x, y []float64
