@@ -14,14 +14,15 @@ import (
 
 // Options says how a policy is asked.
 type Options struct {
-	// Deadline cuts a decision at a unit of work; 0: it is bounded by its work alone.
+	// Deadline is the longest that a decision may take: it is cut before the unit of work that would take it beyond; 0: it is
+	// bounded by its work alone.
 	Deadline time.Duration
 	// Rebuild makes the policy anew from the record; nil: it cannot be made anew. It runs
 	// on the policy's worker.
 	Rebuild func(ctx context.Context) (policy.Policy, error)
 	// Clock is the run's.
 	Clock drivers.Clock
-	// Stopwatch times decisions for the record; nothing depends on what it shows.
+	// Stopwatch times decisions, for the deadline and for the record.
 	Stopwatch drivers.Clock
 }
 
@@ -48,6 +49,8 @@ type Advisor struct {
 	unused   *Decided
 	failures failures
 	drawn    drawn
+	// tail is how long what follows the last unit of work of a decision that is cut is expected to take.
+	tail time.Duration
 }
 
 // New returns an advisor on a worker of pool; workers from spare on are free.
@@ -66,6 +69,7 @@ type Decided struct {
 	Proposal policy.Proposal
 	Took     time.Duration
 	Err      error
+	tail     time.Duration // of it, what followed the last unit of work, where the deadline cut it
 }
 
 // Learnt is the answer to Learn: what the policy recommends now, nil where it can
@@ -118,12 +122,12 @@ func (a *Advisor) Ask() *Decided {
 	if a.deciding != 0 || a.isRebuilding() {
 		return nil // its answer is the one
 	}
-	p, ctx, best, known := a.policy, a.ctx, a.best, a.known
+	p, ctx, best, known, tail := a.policy, a.ctx, a.best, a.known, a.tail
 	a.deciding = a.pool.Post(a.worker, func() any {
 		if !known { // it was taught before this process, or by another run
 			best = recommended(p)
 		}
-		d := a.opt.propose(ctx, p)
+		d := a.opt.propose(ctx, p, tail)
 		d.Proposal.Why.Best, d.Proposal.Why.BestNoiseVariance = math.NaN(), math.NaN()
 		if best != nil {
 			d.Proposal.Why.Best, d.Proposal.Why.BestNoiseVariance = best.Mean, best.NoiseSD*best.NoiseSD
@@ -146,13 +150,13 @@ func recommended(p policy.Policy) (best *policy.Recommendation) {
 }
 
 // propose runs on the policy's worker.
-func (o *Options) propose(ctx context.Context, p policy.Policy) (d Decided) {
-	if o.Deadline > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.Deadline)
-		defer cancel()
-	}
+func (o *Options) propose(ctx context.Context, p policy.Policy, tail time.Duration) (d Decided) {
 	begin := o.Stopwatch.Now()
+	if o.Deadline > 0 {
+		c := newPaced(ctx, o.Stopwatch, o.Deadline, tail)
+		defer func() { d.tail = c.close() }()
+		ctx = c
+	}
 	d.Err = isolated(func() (err error) { d.Proposal, err = p.Propose(ctx); return err })
 	d.Took = o.Stopwatch.Now().Sub(begin)
 	return d
@@ -266,6 +270,7 @@ func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 	switch v := r.Value.(type) {
 	case Decided:
 		if arrived(&a.deciding, r.Ticket) {
+			a.expectTail(v.tail)
 			return v, true
 		}
 	case Adopted:

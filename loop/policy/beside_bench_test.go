@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// threadTime is the processor time of the calling thread.
+func threadTime(tb testing.TB) time.Duration { return clockTime(tb, unix.CLOCK_THREAD_CPUTIME_ID) }
+
+// processTime is that of all threads: fits in the background count.
+func processTime(tb testing.TB) time.Duration { return clockTime(tb, unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+func clockTime(tb testing.TB, clock int32) time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(clock, &now); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(now.Nano())
+}
+
+// BenchmarkBeside is the part of scripts/compare that goes through the policy: a step, that is Propose, Observe and
+// Recommend, in three variables where the model is full with n observations. Its figure is the mean processor time of
+// all threads. "fits" fits hyperparameters as often as the default, "steps" not at all.
+func BenchmarkBeside(b *testing.B) {
+	for _, kind := range []string{"irgp-ucb", "ei"} {
+		for name, every := range map[string]int{"steps": math.MaxInt, "fits": 0} {
+			for _, n := range []int{100, 500} {
+				b.Run(fmt.Sprintf("%s/%s/n=%d", kind, name, n), func(b *testing.B) {
+					s := runningSpec(kind, 3)
+					if s.Model.Capacity, s.Model.RefitEvery = n, every; kind == "ei" {
+						s.Confidence, s.VarianceModel = "", ""
+					}
+					p, rng := grown(b, s, n), rand.New(rand.NewPCG(4, 5))
+					begun, steps := processTime(b), 0
+					for b.Loop() {
+						q, err := p.Propose(context.Background())
+						if err != nil {
+							b.Fatal(err)
+						}
+						tell(b, p, rng, q)
+						if _, err := p.Recommend(); err != nil {
+							b.Fatal(err)
+						}
+						steps++
+					}
+					b.ReportMetric(0, "ns/op") // of the wall's clock
+					b.ReportMetric(1e6*(processTime(b)-begun).Seconds()/float64(steps), "us")
+				})
+			}
+		}
+	}
+}
