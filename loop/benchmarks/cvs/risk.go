@@ -27,6 +27,7 @@ type risky struct {
 	Family
 	steep  int     // the variable along which the noise rises
 	budget float64 // of experiments with a full control set
+	less   float64 // of those without one
 	full   bool    // the control set that holds all variables is listed
 	alpha  float64
 }
@@ -34,17 +35,14 @@ type risky struct {
 const (
 	riskDraws = 512
 	riskShots = 4
-	// withoutFull is how much less of a budget there is where no full control set is listed: ETC-Ada
-	// spends 8 on the others first where one is.
-	withoutFull = 4
-	quietSD     = 0.05
-	loudSD      = 0.8 // more at the upper end of the steep variable
+	quietSD   = 0.05
+	loudSD    = 0.8 // more at the upper end of the steep variable
 )
 
 // RiskExperiments lists them.
 func RiskExperiments() []*experiment.Experiment {
 	var out []*experiment.Experiment
-	for _, of := range []risky{{Family: Hartmann(), steep: 0, budget: 28}, {Family: Plant(), steep: 0, budget: 28}} {
+	for _, of := range []risky{{Family: Hartmann(), steep: 0, budget: 28, less: 24}, {Family: Plant(), steep: 0, budget: 200, less: 24}} {
 		for _, alpha := range []float64{0, 0.5, 1, 2} {
 			for _, full := range []bool{true, false} {
 				of.alpha, of.full = alpha, full
@@ -59,7 +57,7 @@ func (r risky) experiment() *experiment.Experiment {
 	name, about := "risk-cvs/"+r.Name+"-"+strconv.FormatFloat(r.alpha, 'f', -1, 64), "listed"
 	if !r.full {
 		name, about = name+"-subsets", "not listed"
-		r.budget -= withoutFull
+		r.budget = r.less
 	}
 	return &experiment.Experiment{
 		Name: name, Paper: "ours, of " + paper + " and Makarova et al., NeurIPS 2021", Figure: "none",
