@@ -1,4 +1,4 @@
-// Package dump is tuner dump: what somebody else needs to understand a run, in one JSON document
+// Package dump is tuner dump: what another person needs to understand a run, in one JSON document
 // without secrets.
 //
 // A [Collector] reads a journal, also a damaged one, and fills a [Document]: the configurations
