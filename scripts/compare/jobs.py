@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from parties import Go, OpenBLAS, Python
+from parties import BoTorch, Go, Limbo, OpenBLAS, Python
 
 
 @dataclass
@@ -85,6 +85,20 @@ def choosing(d, n, ms, ratio):
                quick=(d, n) == (3, 100), repeats=7 if n < 500 else 3)
 
 
+def stepping(n):
+    """what a user gets, beside the whole decision of others"""
+    def ours(path):
+        return Go("ours", f"Beside/{path}", "./loop/policy")
+
+    ucb = Job("UCB step through the policy, 3-D", n, [ours("irgp-ucb/steps"), Limbo("limbo"), Python("scikit-learn", "sklearn")],
+              [beside("limbo", 4), beside("scikit-learn", 25)], repeats=7)
+    improvement = Job("EI step through the policy, 3-D", n, [ours("ei/steps"), BoTorch("BoTorch, LogEI", "steps")],
+                      [beside("BoTorch, LogEI", 100)], repeats=3)
+    fits = Job("EI step through the policy with fits, 3-D", n, [ours("ei/fits"), BoTorch("BoTorch, LogEI with a fit", "fits")],
+               [beside("BoTorch, LogEI with a fit", 1000)], repeats=3)
+    return [ucb, improvement, fits]
+
+
 JOBS = (
     [quadratic(tier, n) for n in (256, 512, 1024) for tier in ("avx512", "avx2")]
     + [Job("squared exponential with mean, d=3", 256, [Go("ours", "Beside/pairs/ours"), Go("math.Exp alone", "Beside/pairs/math")],
@@ -95,6 +109,7 @@ JOBS = (
     + [refactorising(n) for n in (256, 512, 1024, 2048)]
     + [maximising(n, ratio) for n, ratio in ((100, 60), (500, 25), (1000, 28))]
     + [choosing(3, 100, 1.2, 400), choosing(3, 500, 20, 240), choosing(5, 100, 3.2, 400), choosing(5, 500, 42, 240)]
+    + stepping(100) + stepping(500)
     + [Job("RAHBO decision, two processes, 2-D", 150, [Go("ours", "Beside/deciding/rahbo")], [at_most(400)], quick=True),
        Job("RAHBO decision with all noises re-estimated", 150, [Go("ours", "Beside/deciding/rahbo-noises")], [])]
 )

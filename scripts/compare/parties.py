@@ -22,13 +22,14 @@ def output(command, environment=None):
 
 @dataclass
 class Go:
-    """A benchmark of package gpcore, in a process of its own: PATH/n=N."""
+    """A benchmark of a package of ours, in a process of its own: PATH/n=N."""
 
     name: str
     path: str
+    package: str = "./gpcore"
 
     def present(self, machine):
-        return machine.gpcore
+        return machine.go[self.package]
 
     def sample(self, binary, n):
         pattern = "/".join(f"^{part}$" for part in f"Benchmark{self.path}/n={n}".split("/"))
@@ -74,12 +75,42 @@ class Python:
         peers.stdin.flush()
         answer = peers.stdout.readline()
         if not answer:
-            sys.exit(f"peers.py ended at {self.job} {n}")
+            sys.exit(f"{self.name}: the program ended at {self.job} {n}")
         return {"us": float(answer)}
+
+
+@dataclass
+class Limbo:
+    """A program of the user's that makes decisions by limbo, called as PROGRAM N MS: it prints their median time in microseconds."""
+
+    name: str
+
+    def present(self, machine):
+        return machine.limbo or None
+
+    def sample(self, binary, n):
+        return {"us": float(output([binary, str(n), str(SAMPLE_MS)]))}
+
+
+@dataclass
+class BoTorch(Python):
+    """A job of botorch_peer.py, where a Python that has BoTorch is known."""
+
+    def present(self, machine):
+        return machine.botorch
 
 
 class Machine:
     """What is built and started for a run, and what there is to say about where it ran."""
+
+    def __init__(self, limbo="", botorch=""):
+        self.limbo, self.botorch_python = limbo, botorch
+        self.botorch = None
+
+    def start(self, python, script):
+        return subprocess.Popen([python, os.path.join(HERE, script)], text=True, cwd=ROOT, stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE,
+                                env=dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1"))
 
     def __enter__(self):
         with open("/proc/cpuinfo") as f:
@@ -87,18 +118,21 @@ class Machine:
         self.cpuinfo = {k.strip(): v.strip() for k, v in self.cpuinfo.items()}
         self.avx512 = "avx512f" in self.cpuinfo.get("flags", "")
         self.folder = tempfile.TemporaryDirectory()
-        self.gpcore = os.path.join(self.folder.name, "gpcore.test")
+        self.go = {}
+        for package in ("./gpcore", "./loop/policy"):
+            self.go[package] = os.path.join(self.folder.name, os.path.basename(package) + ".test")
+            output(["go", "test", "-c", "-o", self.go[package], package])
         self.openblas = os.path.join(self.folder.name, "openblas")
-        output(["go", "test", "-c", "-o", self.gpcore, "./gpcore"])
         output(["gcc", "-O2", "-o", self.openblas, os.path.join(HERE, "openblas.c"), "-lopenblas", "-lm"])
-        self.peers = subprocess.Popen(["/usr/bin/python3", os.path.join(HERE, "peers.py")], text=True, cwd=ROOT,
-                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                      env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
+        self.peers = self.start("/usr/bin/python3", "peers.py")
+        if self.botorch_python:
+            self.botorch = self.start(self.botorch_python, "botorch_peer.py")
         return self
 
     def __exit__(self, *_):
-        self.peers.stdin.close()
-        self.peers.wait()
+        for process in [self.peers] + ([self.botorch] if self.botorch else []):
+            process.stdin.close()
+            process.wait()
         self.folder.cleanup()
 
     def available(self, job):
@@ -116,7 +150,7 @@ class Machine:
 
     def facts(self):
         c = self.cpuinfo
-        changed = output(["git", "status", "--porcelain", "--", "gpcore", "scripts/compare"]).strip()
+        changed = output(["git", "status", "--porcelain", "--", "gpcore", "loop/policy", "scripts/compare"]).strip()
         kernels = {k or "its own choice": output([self.openblas, "version"], OpenBLAS("", "", k).environment()).strip()
                    for k in ("", "SKYLAKEX", "ZEN")}
         return {

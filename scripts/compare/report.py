@@ -4,7 +4,6 @@ from math import floor
 from statistics import median
 
 QUOTED = """Quoted, not measured here (an AMD EPYC of family 26 with 136 GF/s, one thread; they decide nothing):
-limbo, add_sample and DIRECT_L_RAND with its default 500 evaluations in 3-D: 0.88, 8.3, 32.7 ms at n = 100, 500, 1000.
 BayesOpt, stepOptimization in 3-D: 3.5, 38 ms at n = 100, 500.
 The UCB-CVS paper's own code (sebtsh/bocvs, 16ffdab), a decision with 7 control sets: 3.4 to 4.9 s at n = 100.
 The RAHBO paper's own code (Avidereta/risk-averse-hetero-bo, 36312f4), a decision: 0.20 s."""
