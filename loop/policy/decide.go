@@ -104,7 +104,7 @@ func (e *engine) searchOf(d *decision, options []acquisition.Option, problems []
 	for i, o := range options {
 		u.Sets[i], u.Steady = o.Set, u.Steady && o.Steady
 	}
-	return e.kept.Search(problems, u)
+	return d.Kept.Search(problems, u)
 }
 
 // tried is the penalty of [Spec.Once]: far more than values of a standardised objective

@@ -90,6 +90,7 @@ func (e *engine) rederiveDecider(o Observation) (member int, err error) {
 	if err != nil {
 		return -1, err
 	}
+	d.Kept = new(acquisition.Kept) // the next decision searches as if nobody had looked back
 	options, err := e.options(d)
 	if err != nil {
 		return -1, err
