@@ -100,6 +100,10 @@ func TestDoubtsOfSingleShots(t *testing.T) {
 	if list := doubtsOf(t, single); len(list) != 1 || list[0].Line != lineOf(single, "shots =") || !strings.Contains(list[0].What, "a lucky shot can pass for a good setting") {
 		t.Errorf("one shot a step: %v", list)
 	}
+	one := strings.Replace(single, "[[control_set]]\nvariables = [\"mirror_x\", \"mirror_y\", \"grating\"]\ncost = 4.0\n\n", "", 1)
+	if list := doubtsOf(t, one); len(list) != 1 || !strings.Contains(list[0].What, "a lucky shot can pass for a good setting") {
+		t.Errorf("one shot a step, one control set, which leaves a variable random: %v", list)
+	}
 	none := strings.Replace(strings.Replace(single, "risk = 0.5\n", "risk = 0.0\n", 1), "kind = \"rahbo\"", "kind = \"ucb-cvs\"", 1)
 	none = strings.Replace(none, "random_draws = \"shot\"\n", "", 1)
 	if list := doubtsOf(t, none); len(list) > 0 {

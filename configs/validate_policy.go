@@ -40,15 +40,30 @@ func (k *checker) risk(named Parts) {
 		k.bad("objective.statistic", fmt.Sprintf("%q cannot be used where risk counts: its bounds hold for the mean", o.Statistic), `write statistic = "mean", or leave risk out`, "policy.kind", "policy.risk")
 	}
 	learns := named.Noise == NoiseLearnt || weighs && named.Noise != NoiseKnown
-	if learns && o.Shots < 2 && !(weighs && len(k.cfg.ControlSets) > 1) { // which teach by the errors of single shots
+	if learns && o.Shots < 2 && !(weighs && (len(k.cfg.ControlSets) > 1 || k.leavesRandom())) { // which teach by the errors of single shots
 		k.bad("objective.shots", fmt.Sprintf("must be >= 2 for policy %s, got %d: one shot has no spread to learn from", p.Kind, o.Shots), "write shots = 2 or more", "policy.kind", "policy.risk")
 	}
 	if own := p.known.Of(p.Kind); own.Noise != NoiseConstant && !own.Subsets {
 		k.holdsAll()
 	}
-	if k.given("policy.random_draws") && !weighs {
-		k.bad("policy.random_draws", "has no effect without risk, which is what it counts for", "remove it, or write risk", "policy.risk")
+	if k.given("policy.random_draws") {
+		k.randomDraws()
 	}
+}
+
+// randomDraws refuses to be told how random variables vary where nothing asks.
+func (k *checker) randomDraws() {
+	switch p := &k.cfg.Policy; {
+	case p.Risk == nil || *p.Risk == 0:
+		k.bad("policy.random_draws", "has no effect without risk, which is what it counts for", "remove it, or write risk", "policy.risk")
+	case !k.told("variable") && !k.told("control_set") && !k.leavesRandom():
+		k.bad("policy.random_draws", "has no effect where every control set holds every variable", "remove it, or add a control set that leaves a variable random", "control_set")
+	}
+}
+
+// leavesRandom reports whether a control set leaves a variable random.
+func (k *checker) leavesRandom() bool {
+	return slices.ContainsFunc(k.cfg.Sets(), func(set ControlSet) bool { return k.leftRandom(set) != "" })
 }
 
 // holdsAll refuses control sets that leave variables random, for policies whose noise

@@ -43,6 +43,8 @@ func TestRiskInWords(t *testing.T) {
 		"no number":     {[]string{"risk = 0.5\n", "risk = nan\n"}, "policy.risk: must be a finite number, got nan"},
 		"no such word":  {[]string{draws, "random_draws = \"often\"\n"}, `policy.random_draws: must be "shot" or "step", got "often"`},
 		"without risk":  {[]string{kind, "kind = \"ucb-cvs\"\n", "risk = 0.5\n", ""}, "policy.random_draws: has no effect without risk"},
+		"risk zero":     {[]string{"risk = 0.5\n", "risk = 0.0\n"}, "policy.random_draws: has no effect without risk"},
+		"all held":      {[]string{"[[control_set]]\nvariables = [\"mirror_x\", \"mirror_y\"]\ncost = 1.0\n\n", ""}, "policy.random_draws: has no effect where every control set holds every variable"},
 		"no parameter":  {[]string{kind, "kind = \"ts-psq\"\n", constant, "confidence_setting = \"finite\"\n"}, `policy.confidence_setting: has no effect: acquisition "ts" of kind "ts-psq" has no confidence parameter`},
 	} {
 		t.Run(name, func(t *testing.T) {
