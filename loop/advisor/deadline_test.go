@@ -132,8 +132,9 @@ func (c cell) full(t *testing.T, rng *rand.Rand) policy.Policy {
 
 // measured are decisions of a window of time.
 type measured struct {
-	took []time.Duration
-	cut  int
+	took  []time.Duration
+	cut   int
+	units int // of work, of all
 }
 
 // at is a quantile of what decisions took, in milliseconds.
@@ -149,6 +150,7 @@ func (m *measured) step(t *testing.T, a *Advisor, rng *rand.Rand) {
 		t.Fatal(d.Err)
 	}
 	a.expectTail(d.tail)
+	m.units += d.Proposal.Work
 	if m.took = append(m.took, d.Took); d.Proposal.Cut {
 		m.cut++
 	}
@@ -194,6 +196,13 @@ func TestDeadline(t *testing.T) {
 // tell prints a window.
 func (m *measured) tell(t *testing.T) {
 	text := fmt.Sprintf("%d decisions, %d cut: p50 %.2f ms, p99 %.2f, p99.9 %.2f, longest %.2f", len(m.took), m.cut, m.at(0.5), m.at(0.99), m.at(0.999), m.at(1))
+	if m.units > 0 {
+		sum := time.Duration(0)
+		for _, d := range m.took {
+			sum += d
+		}
+		text += fmt.Sprintf("; %d units, %.3f ms a unit", m.units/len(m.took), sum.Seconds()*1e3/float64(m.units))
+	}
 	if *deadline > 0 {
 		of := deadline.Seconds() * 1e3
 		text += fmt.Sprintf("; of the deadline %.2f, %.2f, %.2f, %.2f", m.at(0.5)/of, m.at(0.99)/of, m.at(0.999)/of, m.at(1)/of)

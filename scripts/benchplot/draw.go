@@ -55,7 +55,11 @@ func (s style) draw(curves []curve, path string) error {
 		again := figure.ShapeOf(i) != figure.Disc // the colours have come round
 		chart.Layers = append(chart.Layers, figure.Line{Name: fmt.Sprintf("%s (%d)", c.name, c.seeds), X: x, Y: mean, Colour: colour, Dashed: again})
 	}
-	out := figure.Figure{Title: s.title, Charts: []figure.Chart{chart}}
+	return write(&figure.Figure{Title: s.title, Charts: []figure.Chart{chart}}, path)
+}
+
+// write writes a figure in the format that the ending of the file's name says.
+func write(out *figure.Figure, path string) error {
 	var text bytes.Buffer
 	if err := out.Write(&text, strings.TrimPrefix(filepath.Ext(path), "."), figure.Page); err != nil {
 		return err

@@ -28,7 +28,7 @@ func run(args []string, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	var s style
 	x := flags.String("x", "", "cost or step (default: cost where steps cost something)")
-	y := flags.String("y", "simple", "simple, cumulative, weighted (by cost) or report (what would have been reported): regret; active or entropy: of priors")
+	y := flags.String("y", "simple", "simple, cumulative, weighted (by cost) or report (what would have been reported): regret; active or entropy: of priors; confusion: which prior decided where which was true")
 	points := flags.Int("points", 0, "draw so many points of a curve at most, for small files (default: all)")
 	output := flags.String("o", "", "file to draw: .svg, .png or .pdf")
 	only := flags.String("policy", "", "comma-separated policies to draw, in this order (default: all)")
@@ -51,6 +51,12 @@ func run(args []string, stderr io.Writer) error {
 	if results, err = choose(results, *only); err != nil {
 		return err
 	}
+	if s.title == "" {
+		s.title = results[0].Experiment
+	}
+	if *y == "confusion" {
+		return s.drawConfusion(results, *output)
+	}
 	a := axes{x: *x, y: *y, points: *points}
 	if a.x == "" {
 		a.x = cheaper(results)
@@ -58,9 +64,6 @@ func run(args []string, stderr io.Writer) error {
 	curves, err := a.curves(results)
 	if err != nil {
 		return err
-	}
-	if s.title == "" {
-		s.title = results[0].Experiment
 	}
 	s.x, s.y = a.x, quantities[a.y].label
 	return s.draw(curves, *output)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/web/figure"
 )
 
 const sample = `{"format":1,"experiment":"e","policy":"a","seeds":[{"seed":0,"cost":[1,3],"simple_regret":[4,2],"cumulative_regret":[4,6]},{"seed":1,"cost":[2,3],"simple_regret":[2,0],"cumulative_regret":[2,2]},{"seed":2,"cost":[9],"simple_regret":[9],"cumulative_regret":[9],"error":"x"}],"cpu_s":1}
@@ -51,6 +53,22 @@ func TestAverage(t *testing.T) {
 	}
 	if cheaper(results) != "cost" {
 		t.Errorf("axis %s", cheaper(results))
+	}
+}
+
+// TestConfusion: the share of decisions, mean over the seeds of each true prior.
+func TestConfusion(t *testing.T) {
+	two, none := 2, 0
+	chart, ok := confusion(result{Policy: "p", Seeds: []seed{{Prior: &two, Choices: series{1, 0, 3}}, {Prior: &two, Choices: series{0, 5, 5}}, {Choices: series{1, 1, 1}}, {Prior: &none, Choices: series{4, 0, 0}}}})
+	if !ok {
+		t.Fatal("no chart")
+	}
+	z := chart.Layers[0].(figure.Map).Z
+	if !slices.Equal(z[2], []float64{0.125, 0.25, 0.625}) || !slices.Equal(z[0], []float64{1, 0, 0}) || !math.IsNaN(z[1][1]) {
+		t.Errorf("%v", z)
+	}
+	if err := (style{}).drawConfusion([]result{{Seeds: []seed{{}}}}, filepath.Join(t.TempDir(), "x.svg")); err == nil || !strings.Contains(err.Error(), "no policy") {
+		t.Errorf("of results without priors: %v", err)
 	}
 }
 

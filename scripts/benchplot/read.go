@@ -24,6 +24,8 @@ type seed struct {
 	ReportedRegret   series `json:"reported_regret"`
 	ActivePriors     series `json:"active_priors"`
 	PriorEntropy     series `json:"prior_entropy"`
+	Prior            *int   `json:"prior"`   // the true one; nil: none is
+	Choices          series `json:"choices"` // how often each decided
 	Error            string `json:"error"`
 }
 

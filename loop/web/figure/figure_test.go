@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -183,5 +184,18 @@ func TestDashes(t *testing.T) {
 	}
 	if total != 14 {
 		t.Errorf("%g of 21 is drawn, not two thirds", total)
+	}
+}
+
+// TestWholeCells: every cell has its value in the middle, the outer ones too.
+func TestWholeCells(t *testing.T) {
+	v := []float64{0, 1, 2}
+	of := edges(v, false)
+	if widen(of, v); !slices.Equal(of, []float64{-0.5, 0.5, 1.5, 2.5}) {
+		t.Errorf("%v", of)
+	}
+	one := edges(v[:1], false)
+	if widen(one, v[:1]); !slices.Equal(one, []float64{0, 0}) {
+		t.Errorf("one value: %v", one)
 	}
 }

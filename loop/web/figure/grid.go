@@ -13,6 +13,8 @@ type Map struct {
 	Scale *Scale
 	// Levels are the values at which contours are drawn over the colours.
 	Levels []float64
+	// Whole draws the outer cells whole, on linear axes: they reach beyond their values by half a cell.
+	Whole bool
 }
 
 func (m Map) bounds() (x, y limits) { return noLimits().with(m.X...), noLimits().with(m.Y...) }
@@ -21,6 +23,10 @@ func (m Map) entry() (string, func(canvas, point, float64)) { return "", nil }
 
 func (m Map) draw(c canvas, p place) {
 	xs, ys := edges(m.X, p.x.log), edges(m.Y, p.y.log)
+	if m.Whole {
+		widen(xs, m.X)
+		widen(ys, m.Y)
+	}
 	cells, colours := map[color.NRGBA][]box{}, []color.NRGBA{}
 	for j := range m.Y {
 		for i := 0; i < len(m.X); {
@@ -72,6 +78,13 @@ func edges(v []float64, log bool) []float64 {
 		}
 	}
 	return out
+}
+
+// widen moves the outer edges of the cells around values to where those have the value in their middle.
+func widen(edges, v []float64) {
+	if n := len(v); n > 1 {
+		edges[0], edges[n] = 2*v[0]-edges[1], 2*v[n-1]-edges[n-1]
+	}
 }
 
 // contour gives the segments (x1, y1, x2, y2) at which a field, linear along the edges of each
