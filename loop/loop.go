@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -354,12 +355,14 @@ const closeTimeout = 10 * time.Second
 // taken for one that the disk did not take.
 const closeRecord = time.Second
 
-// advice says how the policy is asked. In a simulation a decision's length is its work
-// units alone; else the deadline cuts it at a unit boundary.
+// advice says how the policy is asked. The deadline cuts a decision at a unit boundary: in a simulation, which is the same on
+// every computer, by what units count for in a table.
 func advice(opt *plan.Options, d *Deps) advisor.Options {
 	o := advisor.Options{Deadline: opt.Deadline, Rebuild: d.Rebuild, Clock: d.Clock, Stopwatch: d.stopwatch()}
 	if opt.Mode == plan.Simulate {
-		o.Deadline = 0
+		o.UnitTime = func(readings int) time.Duration {
+			return time.Duration(float64(advisor.UnitTime(readings, len(opt.Variables))) * cmp.Or(opt.UnitScale, 1))
+		}
 	}
 	return o
 }

@@ -17,6 +17,9 @@ type Options struct {
 	// Deadline is the longest that a decision may take: it is cut before the unit of work that would take it beyond; 0: it is
 	// bounded by its work alone.
 	Deadline time.Duration
+	// UnitTime is what a unit of work counts for with so many readings, where the deadline is not measured
+	// by the Stopwatch; nil: it is.
+	UnitTime func(readings int) time.Duration
 	// Rebuild makes the policy anew from the record; nil: it cannot be made anew. It runs
 	// on the policy's worker.
 	Rebuild func(ctx context.Context) (policy.Policy, error)
@@ -152,7 +155,9 @@ func recommended(p policy.Policy) (best *policy.Recommendation) {
 // propose runs on the policy's worker.
 func (o *Options) propose(ctx context.Context, p policy.Policy, tail time.Duration) (d Decided) {
 	begin := o.Stopwatch.Now()
-	if o.Deadline > 0 {
+	if limiter, ok := p.(policy.WorkLimiter); ok && o.Deadline > 0 && o.UnitTime != nil {
+		limiter.LimitWork(o.allowedUnits(p))
+	} else if o.Deadline > 0 {
 		c := newPaced(ctx, o.Stopwatch, o.Deadline, tail)
 		defer func() { d.tail = c.close() }()
 		ctx = c

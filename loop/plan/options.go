@@ -44,8 +44,10 @@ type Options struct {
 	Outages     Outages
 	// Start says whether a person has begun the run.
 	Start StartMode
-	// Deadline bounds one decision in modes other than Simulate.
+	// Deadline bounds one decision; in a simulation by a table of what a unit of work takes.
 	Deadline time.Duration
+	// UnitScale multiplies that table; 0: as it is.
+	UnitScale float64
 	// FailureLimit failed steps in a row end the run, or hold it where outages are
 	// waited out.
 	FailureLimit int

@@ -1,19 +1,26 @@
 package commands
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/describe"
+	"github.com/labtuner/tuner/cmd/tuner/examine"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/cmd/tuner/session"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
+	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/worker"
 )
 
 func newSimulateCommand(e *host.Env) *cobra.Command {
 	var path, tries string
-	var asJSON bool
+	var asJSON, asMeasured bool
 	var inject, warm []string
 	cmd := &cobra.Command{
 		Use:   "simulate CONFIG",
@@ -21,6 +28,10 @@ func newSimulateCommand(e *host.Env) *cobra.Command {
 		Long: `Run a configuration on its simulated plant, in virtual time, through the same
 policy, safety layer, timing and journal as on the instrument. The plant of
 [plant] stands in for every device. The same file gives the same run.
+
+A decision is cut at the deadline in [policy] here too, by a table of what its units of
+work take, so that it is the same on every computer. --as-measured takes what they take on
+this one.
 
 The journal is always a new one: NAME.simulate.db in the working folder, where an
 earlier simulation is replaced, or the file that --journal names.
@@ -43,6 +54,11 @@ The output says how the safety layer reacts; a run that it ends has exit code 4.
 				return err
 			}
 			w.Options.Mode = plan.Simulate
+			if asMeasured {
+				if err := countAsMeasured(w, e); err != nil {
+					return err
+				}
+			}
 			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Clock: worker.NewVirtualClock(setup.SimulationStart()), Warm: earlier}
 			if err := firstTries(&begin, tries); err != nil {
 				return err
@@ -62,6 +78,21 @@ The output says how the safety layer reacts; a run that it ends has exit code 4.
 	cmd.Flags().StringVar(&tries, "try", "", "settings of your own to measure first, from a CSV table, a column a variable and a row a step")
 	cmd.Flags().StringArrayVar(&inject, "inject", nil, "a fault beside those of [plant], such as stuck:energy@120; may be repeated")
 	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
+	cmd.Flags().BoolVar(&asMeasured, "as-measured", false, "cut decisions at the deadline by what work takes on this computer")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
+}
+
+// countAsMeasured has units of work count for what they take on this computer.
+func countAsMeasured(w *setup.Setup, e *host.Env) error {
+	timed, err := examine.Decision(w, e.Now)
+	if err != nil || timed.Units == 0 { // a design has none
+		return err
+	}
+	unit := timed.Took / time.Duration(timed.Units)
+	table := advisor.UnitTime(timed.Observations, len(w.Options.Variables))
+	w.Options.UnitScale = float64(unit) / float64(table)
+	fmt.Fprintf(e.Stderr, "tuner: a unit of work takes %s on this computer with %s, %.2g times what the table has\n",
+		show.Duration(describe.Rounded(unit)), show.Count(timed.Observations, "observation"), w.Options.UnitScale)
+	return nil
 }

@@ -27,9 +27,9 @@ func (d *DecisionTime) Cut() bool { return d.Took > d.Deadline }
 
 // Text says what a decision takes.
 func (d *DecisionTime) Text() string {
-	took := "about " + show.Duration(rounded(d.Took))
+	took := "about " + show.Duration(Rounded(d.Took))
 	if !d.Complete {
-		took = "more than " + show.Duration(rounded(d.Took))
+		took = "more than " + show.Duration(Rounded(d.Took))
 	}
 	text := fmt.Sprintf("%s on this computer with %s", took, show.Count(d.Observations, "observation"))
 	if d.Observations < d.Wanted {
@@ -39,7 +39,7 @@ func (d *DecisionTime) Text() string {
 	case !d.Cut():
 		return text + ", of the " + show.Duration(d.Deadline) + " that it may take"
 	case d.Complete:
-		text += fmt.Sprintf("; the deadline of %s will cut its search: with deadline = %q it is complete", show.Duration(d.Deadline), rounded(2*d.Took))
+		text += fmt.Sprintf("; the deadline of %s will cut its search: with deadline = %q it is complete", show.Duration(d.Deadline), Rounded(2*d.Took))
 	default:
 		text += fmt.Sprintf("; the deadline of %s will cut its search: raise it", show.Duration(d.Deadline))
 	}
@@ -59,8 +59,8 @@ func (d *DecisionTime) line() decisionLine {
 	return decisionLine{d.Took.Seconds(), d.Deadline.Seconds(), d.Observations, d.Complete, d.Cut()}
 }
 
-// rounded is a time to two digits.
-func rounded(d time.Duration) time.Duration {
+// Rounded is a time to two digits.
+func Rounded(d time.Duration) time.Duration {
 	if d <= 0 {
 		return d
 	}
