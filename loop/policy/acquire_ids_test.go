@@ -197,7 +197,7 @@ func keepsConstraint(t *testing.T, name string, e *engine, q Proposal) {
 			scan.Point(at, k)
 			dom.Round(at)
 			v := valuesAt(o, at)[0]
-			if c := d.Costs.Of(dom, at); v > 1e-60 && d.Costs.Affordable(dom, at) && math.Log(v/c) > value && len(e.excluded[o.Set].active) == 0 {
+			if c := d.Costs.Of(dom, at); v > 1e-60 && d.Costs.Affordable(dom, at) && math.Log(v/c) > value && !e.excluded[o.Set].Decide(d.Step) {
 				t.Errorf("%s, step %d, rho %g: %v at cost %g has 1/(cost R) = %g, what was proposed %g", name, q.Step, e.spec.Rho, at, c, v/c, math.Exp(value))
 			}
 		}

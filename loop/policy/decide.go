@@ -113,7 +113,7 @@ func (e *engine) tried(set int) func(x []float64) float64 {
 	const far = 1e9
 	dom := e.domains[set]
 	used := make(map[int]bool)
-	for _, x := range e.excluded[dom.Set].settings() {
+	for _, x := range e.excluded[dom.Set].Settings() {
 		used[dom.ListedAt(x)] = true
 	}
 	return func(x []float64) float64 {
@@ -128,8 +128,8 @@ func (e *engine) tried(set int) func(x []float64) float64 {
 // where steps failed, what Once forbids, and what the rest of the budget cannot pay.
 func (e *engine) penalised(d *decision, o acquisition.Option) search.Objective {
 	out, v := d.Limiter.Limit(o.Objective, o.Set), e.excluded[o.Set]
-	if v.decide(d.Step); len(v.active) > 0 {
-		out = space.WithPenalty(out, v.penalty)
+	if v.Decide(d.Step) {
+		out = space.WithPenalty(out, v.Penalty)
 	}
 	if e.spec.Once {
 		out = space.WithPenalty(out, e.tried(o.Set))

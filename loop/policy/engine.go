@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/cost"
 	"github.com/labtuner/tuner/loop/policy/drift"
+	"github.com/labtuner/tuner/loop/policy/exclusion"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/risk"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -35,8 +36,8 @@ type engine struct {
 	criterion   *risk.Criterion
 	constraints *constraint.Set
 	confidence  confidence.Parameter
-	excluded    []*exclusion   // by control set
-	track       *drift.Tracker // nil where nothing is held and no jump is looked for
+	excluded    []*exclusion.Record // by control set
+	track       *drift.Tracker      // nil where nothing is held and no jump is looked for
 
 	acquisition acquisition.Function
 	kept        acquisition.Kept

@@ -123,7 +123,7 @@ func (e *engine) heldPoint(set int) ([]float64, error) {
 	r := d.Around(anchor, e.track.HoldWidths(e.model.Posterior(), e.model.Dims))
 	m, err := search.Maximize(context.Background(), r.Problem(e.criterion.Subtract(c, e.present(d), -e.spec.Beta)),
 		search.Options{Seed: num.Stream(e.spec.Seed, num.ForScreening, e.lastObserved+1).Uint64()})
-	if err != nil || e.excluded[set].unreliable(m.X) {
+	if err != nil || e.excluded[set].Unreliable(m.X) {
 		return nil, err
 	}
 	d.Round(m.X)

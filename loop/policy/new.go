@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/cost"
 	"github.com/labtuner/tuner/loop/policy/drift"
+	"github.com/labtuner/tuner/loop/policy/exclusion"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/risk"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -138,7 +139,7 @@ func assemble(s Spec) (*engine, error) {
 	for i := range s.ControlSets {
 		d := space.NewDomain(e.axes, s.ControlSets[i].Controlled, i, s.Candidates)
 		e.domains = append(e.domains, d)
-		e.excluded = append(e.excluded, newExclusion(d.Size(), s.Model.Capacity))
+		e.excluded = append(e.excluded, exclusion.New(d.Size(), s.Model.Capacity))
 	}
 	e.target = newTargetDomain(&e.spec, e.domains, e.axes)
 	random := space.NewRandomVariables(s.Variables, e.axes, s.Model.Capacity, s.Drift.Tracks(), s.Seed)

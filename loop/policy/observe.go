@@ -117,7 +117,7 @@ func (e *engine) countFailures(o Observation, x []float64) {
 	d, v := e.domains[o.ControlSet], e.excluded[o.ControlSet]
 	at := make([]float64, d.Size())
 	d.Project(at, x)
-	v.add(at, o.Valid, o.Step)
+	v.Add(at, o.Valid, o.Step)
 	asked := o.Requested
 	if asked == nil && e.last != nil && e.last.Step == o.Step && e.last.ControlSet == o.ControlSet {
 		asked = e.last.X
@@ -129,7 +129,7 @@ func (e *engine) countFailures(o Observation, x []float64) {
 	for j, i := range d.Coords {
 		requested[j] = e.axes[i].Unit(asked[i])
 	}
-	if !slices.ContainsFunc(requested, math.IsNaN) && num.SquaredDistance(requested, at) > v.radius*v.radius/16 {
-		v.add(requested, false, o.Step)
+	if !slices.ContainsFunc(requested, math.IsNaN) && !v.Same(requested, at) {
+		v.Add(requested, false, o.Step)
 	}
 }

@@ -68,7 +68,7 @@ func (e *engine) designStep(step int, fits []int) (Proposal, error) {
 		}
 		return e.withCost(p, x)
 	}
-	return e.withCost(p, e.design.setting(d, step, e.excluded[d.Set].settings()))
+	return e.withCost(p, e.design.setting(d, step, e.excluded[d.Set].Settings()))
 }
 
 // startsAtStart reports whether the first step is the starting setting: there is one

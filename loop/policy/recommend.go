@@ -126,7 +126,7 @@ func surestOfAll(e *engine, best Recommendation) (Recommendation, error) {
 	x := found[0].X
 	d.Round(x)
 	at, err := e.estimates(d, x)
-	if err != nil || !(at[0].LowerBound > best.LowerBound) || e.excluded[d.Set].unreliable(x) {
+	if err != nil || !(at[0].LowerBound > best.LowerBound) || e.excluded[d.Set].Unreliable(x) {
 		return best, err
 	}
 	best.X, best.Estimate = d.Proposal(x), at[0]
@@ -168,7 +168,7 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 		last = r.Step
 		x := make([]float64, d.Size())
 		d.Project(x, r.X)
-		if reliable && e.excluded[set].unreliable(x) {
+		if reliable && e.excluded[set].Unreliable(x) {
 			continue
 		}
 		d.Round(x)
