@@ -204,7 +204,7 @@ func (k *checker) schedule(own, named Parts) {
 
 // undivided checks keys that act where one control set holds all variables, nothing drifts and no constraint is learnt.
 func (k *checker) undivided(own Parts) {
-	for _, key := range []string{"policy.stalled", "policy.recommended"} {
+	for _, key := range []string{"policy.region", "policy.stalled", "policy.recommended"} {
 		without := func(why string, others ...string) { k.bad(key, "has no effect "+why, "remove it", others...) }
 		switch {
 		case !k.given(key):

@@ -50,7 +50,7 @@ func ForeseenOf(d *journal.Decision) Foreseen {
 const (
 	becauseInitial  = "initial design: spread over the ranges"
 	becauseDesign   = "as the policy's design asks"
-	becauseUnseen   = "explore: the steps before repeated what is known; this one is far from all that were measured"
+	becauseUnseen   = "explore: the steps before brought nothing new; this one is far from all that were measured"
 	becauseExplore  = "explore: expected worse than the best of then, but uncertain"
 	becauseExploit  = "exploit: expected among the best of then"
 	becauseExpected = "by the model's prediction; the best of then is not on record"

@@ -57,14 +57,18 @@ func (c *checker) costs() {
 func (c *checker) again() {
 	s := c.spec
 	c.oneOf("policy.stalled", "stalled", cmp.Or(s.Stalled, stalledRepeat), stalledExplore, stalledRepeat)
+	c.oneOf("policy.region", "region", cmp.Or(s.Region, regionWhole), regionWhole, regionTrust)
 	c.oneOf("policy.recommended", "recommended", cmp.Or(s.Recommended, recommendedMeasured), recommendedMeasured, recommendedModel)
 	for _, a := range []struct {
 		key   string
 		asked bool
-	}{{"policy.stalled", s.Stalled == stalledExplore}, {"policy.recommended", s.Recommended == recommendedModel}} {
+	}{{"policy.stalled", s.Stalled == stalledExplore}, {"policy.recommended", s.Recommended == recommendedModel}, {"policy.region", s.Region == regionTrust}} {
 		if a.asked && !s.undivided() {
 			c.fail(a.key, "has no effect with kind %q here: it needs one control set of all variables, and neither drift, constraints nor a fidelity; leave it out", s.Kind)
 		}
+	}
+	if s.Region == regionTrust && len(s.Candidates) > 0 {
+		c.fail("policy.region", "has no effect among listed settings: leave it out")
 	}
 	if rule := s.Model.PriorRule; s.Stalled == stalledExplore && rule != "" && rule != model.PriorsAveraged {
 		c.fail("policy.stalled", "has no effect with prior rule %q, by which each prior decides for itself: leave it out, or use %q", rule, model.PriorsAveraged)

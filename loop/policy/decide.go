@@ -28,7 +28,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	if err := e.restrictToHold(d); err != nil {
+	if err := e.restrict(d); err != nil {
 		return Proposal{}, err
 	}
 	options, err := e.options(d)

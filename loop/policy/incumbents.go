@@ -14,6 +14,18 @@ const maxIncumbents = 4
 
 // ranked lists up to count of them, the best first.
 func (e *engine) ranked(count int) [][]float64 {
+	rows, mean := e.model.Data.Rows, worths(e)
+	var out [][]float64
+	for range min(count, len(rows)) {
+		k := num.Argmax(mean)
+		mean[k] = math.Inf(-1)
+		out = append(out, rows[k].X)
+	}
+	return out
+}
+
+// worths is the posterior mean of the mean-variance objective at each observed point.
+func worths(e *engine) []float64 {
 	m := e.model
 	rows := m.Data.Rows
 	x := make([]float64, 0, len(rows)*m.Width())
@@ -27,13 +39,7 @@ func (e *engine) ranked(count int) [][]float64 {
 			mean[i] -= alpha * v
 		}
 	}
-	var out [][]float64
-	for range min(count, len(rows)) {
-		k := num.Argmax(mean)
-		mean[k] = math.Inf(-1)
-		out = append(out, rows[k].X)
-	}
-	return out
+	return mean
 }
 
 // feasibleIncumbents are the incumbents of a decision; with constraints the best that

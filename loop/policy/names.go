@@ -25,6 +25,9 @@ const (
 	stalledExplore = "explore"
 	stalledRepeat  = "repeat"
 
+	regionTrust = "trust"
+	regionWhole = "whole"
+
 	recommendedMeasured = "measured"
 	recommendedModel    = "model"
 

@@ -83,7 +83,7 @@ type Spec struct {
 	// Drift says that the objective changes with time.
 	Drift drift.Spec
 
-	AgainSpec
+	SearchSpec
 
 	// Design of the initial steps: "sobol" or "random".
 	Design string
@@ -105,8 +105,18 @@ func (s *Spec) undivided() bool {
 	return !s.several() && !s.Drift.Tracks() && s.Fidelity == nil && len(s.Constraints) == 0
 }
 
-// AgainSpec says what is tried again, and what may be recommended that was not tried.
-type AgainSpec struct {
+// trusts reports whether decisions are searched in a trust region.
+func (s *Spec) trusts() bool {
+	return s.Region == regionTrust && s.undivided() && len(s.Candidates) == 0 && s.Acquisition != acquireNothing
+}
+
+// SearchSpec says where decisions look, what is tried again, and what may be recommended that was not tried.
+type SearchSpec struct {
+	// Region is where decisions look: in the "whole" domain (also where it is empty) or, three of four, in a "trust" region
+	// (package trust). It counts where the task is undivided (see Spec.undivided) and settings are not listed.
+	// By default: kinds are as their papers describe them, and where no variable is without effect nothing is gained.
+	Region string `toml:"region" default:"whole" enum:"whole,trust" doc:"where a decision looks for a setting: whole: in the whole ranges; trust: three of four decisions in a box around the best one that grows with success and shrinks without, for many variables"`
+
 	// Once says that a candidate which was tried is not proposed again while others are
 	// left: for tables of recorded results, where a second measurement brings nothing.
 	Once bool

@@ -3,11 +3,14 @@ package policy
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/drift"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/trust"
 )
 
 // watchForJump looks at the readings once after each step; where the objective has
@@ -50,14 +53,49 @@ func (e *engine) endSearch(step int) error {
 	return nil
 }
 
-// restrictToHold restricts a decision that belongs to a hold, and reduces the exploration of one
-// that belongs to the search before it.
-func (e *engine) restrictToHold(d *decision) error {
+// restrict restricts a decision to where its settings may be: one that belongs to a hold, or to the search
+// among many variables. It reduces the exploration of one that belongs to the search before a hold.
+func (e *engine) restrict(d *decision) error {
 	if e.track.Holding(d.Step) {
 		return e.holdRegions(d)
 	}
 	reduceExploration(e.track, d)
+	if !d.Unseen && e.spec.trusts() && d.Step%wholeEvery != 0 {
+		trustRegion(e, d)
+	}
 	return nil
+}
+
+// restrictTo restricts the decision to a box around a row's setting, so far from it in each variable.
+func restrictTo(e *engine, d *decision, row int, reach []float64) {
+	for set, dom := range d.Domains {
+		centre := make([]float64, dom.Size())
+		dom.Project(centre, e.model.Data.Rows[row].X)
+		near := dom.Around(centre, reach)
+		near.Screen, near.Climbs = 0, 0 // as in the whole domain
+		d.regions[set] = near
+	}
+}
+
+// wholeEvery: one decision in so many of those with a trust region looks everywhere all the same. A box stays on the hill
+// on which it began until it has vanished, which takes more steps than most runs have.
+const wholeEvery = 4
+
+// trustRegion restricts the decision to a box around the best setting that is known, or has it begin anew where nothing
+// was measured. The recommendation is the best of all that were measured, in and out of it.
+func trustRegion(e *engine, d *decision) {
+	rows := e.model.Data.Rows
+	design := slices.IndexFunc(rows, func(r model.Row) bool { return r.Step > e.spec.InitialSteps })
+	if design < 0 {
+		design = len(rows)
+	}
+	r := trust.After(worths(e), design, len(e.axes))
+	if r.Best < 0 {
+		d.Unseen = !e.model.Deciding() // a prior that decides by itself has the whole domain
+		return
+	}
+	_, lengthscales := model.DescribeKernel(e.model.Posterior().MostProbable().GP.Kernel())
+	restrictTo(e, d, r.Best, r.Reach(lengthscales, len(e.axes)))
 }
 
 // reduceExploration reduces that of a decision in the search before a hold.
