@@ -93,6 +93,10 @@ func (e *engine) bestOf(settings [][]float64) (best Recommendation, found bool, 
 	return best, found, nil
 }
 
+// recommendUnits bounds the work of a recommendation between measured settings, which is outside of a decision's deadline: of
+// ten variables and 60 readings it takes 4.
+const recommendUnits = 64
+
 // surestOfAll is the setting of the greatest lower bound among all, searched from best and the incumbents, or best,
 // once the model decides: readings around a setting tell more of it than each of itself.
 func surestOfAll(e *engine, best Recommendation) (Recommendation, error) {
@@ -122,7 +126,7 @@ func surestOfAll(e *engine, best Recommendation) (Recommendation, error) {
 		starts = append(starts, start...)
 	}
 	look.SetStarts(0, starts)
-	found, _ := look.Run(context.Background(), 0)
+	found, _ := look.Run(context.Background(), recommendUnits)
 	x := found[0].X
 	d.Round(x)
 	at, err := e.estimates(d, x)
