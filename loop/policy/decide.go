@@ -327,10 +327,12 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 // measured: with 1 or 2 a decoy was not left more surely in 120 steps, and more was paid on the way.
 const patience = 3
 
+// explores reports whether decisions look beyond what the model expects.
+func explores(e *engine) bool {
+	return e.spec.Stalled == stalledExplore && e.spec.undivided() && !e.model.Deciding()
+}
+
 // stalled reports whether the newest steps repeated what is known, and the next is to go elsewhere.
 func stalled(e *engine) bool {
-	if e.spec.Stalled != stalledExplore || !e.spec.undivided() || e.model.Deciding() {
-		return false
-	}
-	return e.model.Repeats(patience, e.spec.InitialSteps+1, e.criterion.Alpha())
+	return explores(e) && e.model.Repeats(patience, e.spec.InitialSteps+1, e.criterion.Alpha())
 }

@@ -60,10 +60,30 @@ func (e *engine) restrict(d *decision) error {
 		return e.holdRegions(d)
 	}
 	reduceExploration(e.track, d)
-	if !d.Unseen && e.spec.trusts() && d.Step%wholeEvery != 0 {
+	switch {
+	case d.Unseen:
+	case explores(e) && followSurprise(e, d):
+	case e.spec.trusts() && d.Step%wholeEvery != 0:
 		trustRegion(e, d)
 	}
 	return nil
+}
+
+const (
+	surprises   = 2    // of the newest readings one is followed
+	surpriseFar = 0.15 // of each range: how far from it
+)
+
+// followSurprise restricts the decision to a box around a reading that was better than expected, and reports whether there
+// is one among the newest: a hill that is narrower than the model's lengthscales looks like an outlier to it, and what it is
+// worth is found by climbing it.
+func followSurprise(e *engine, d *decision) bool {
+	row := e.model.Surprise(surprises, e.spec.InitialSteps+1)
+	if row < 0 {
+		return false
+	}
+	restrictTo(e, d, row, slices.Repeat([]float64{surpriseFar}, len(e.axes)))
+	return true
 }
 
 // restrictTo restricts the decision to a box around a row's setting, so far from it in each variable.

@@ -121,10 +121,10 @@ type SearchSpec struct {
 	// left: for tables of recorded results, where a second measurement brings nothing.
 	Once bool
 	// Stalled says what follows three steps in a row that repeat what is known near the best: "explore", a
-	// setting far from all that were measured; "repeat" (also where it is empty), what the acquisition says, as papers
+	// setting far from all that were measured, and settings around a reading that was better than expected; "repeat" (also where it is empty), what the acquisition says, as papers
 	// have it. It counts where the task is undivided (see Spec.undivided) and one belief decides.
 	// By default: what is paid on the way is less, and kinds are as their papers describe them.
-	Stalled string `toml:"stalled" default:"repeat" enum:"repeat,explore" doc:"what follows three steps in a row that repeat what is known near the best: repeat: what the acquisition says; explore: a setting far from all that were measured, which finds hills that the model does not expect"`
+	Stalled string `toml:"stalled" default:"repeat" enum:"repeat,explore" doc:"what follows three steps in a row that repeat what is known near the best: repeat: what the acquisition says; explore: a setting far from all that were measured, and others around it where it was better than expected: hills that the model does not know"`
 	// Recommended says among which settings the recommendation is: "measured" (also where it is empty) or "model", those
 	// between them too, where the task is undivided.
 	// By default: a setting that was never tried is nobody's best.

@@ -96,3 +96,29 @@ func TestStalledKeepsOut(t *testing.T) {
 		t.Errorf("what has an effect is refused: %v", err)
 	}
 }
+
+// A reading that was better than the model expected is followed, though others are better by far: it may be the foot of a hill.
+func TestASurpriseIsFollowed(t *testing.T) {
+	for _, c := range []struct {
+		stalled string
+		follows bool
+	}{{stalledExplore, true}, {stalledRepeat, false}} {
+		s := fixedSpec("irgp-ucb", 2, 5)
+		s.Confidence, s.Stalled, s.InitialSteps = "", c.stalled, 6
+		s.Model = Model{Kernel: "se", Hyperparameters: model.HyperFixed, Lengthscale: []float64{0.25, 0.25}, Outputscale: 1, NoiseSD: 0.05, Capacity: 64}
+		p := fresh(t, s)
+		tell := func(step int, x, y, mean float64) {
+			observe(t, p, Observation{Step: step, X: []float64{x, y}, Mean: mean, Variance: math.NaN(), Shots: 1, Cost: 1, Valid: true})
+		}
+		for i, at := range [][3]float64{{0.1, 0.1, 4}, {0.9, 0.1, 0}, {0.1, 0.9, 0}, {0.5, 0.5, 0}, {0.5, 0.1, 0}, {0.1, 0.5, 0}, {0.85, 0.85, 1.5}} {
+			tell(i+1, at[0], at[1], at[2])
+		}
+		q, err := p.Propose(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if near := math.Abs(q.X[0]-0.85) <= surpriseFar+1e-9 && math.Abs(q.X[1]-0.85) <= surpriseFar+1e-9; near != c.follows {
+			t.Errorf("%s: %v follows a surprise at 0.85, 0.85", c.stalled, q.X)
+		}
+	}
+}

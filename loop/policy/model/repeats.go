@@ -33,6 +33,31 @@ func (m *Model) Repeats(count, first int, alpha float64) bool {
 	return true
 }
 
+// surprising is by how many standard deviations a reading exceeds what all others say of its setting, to be followed.
+const surprising = 0.4
+
+// Surprise is the greatest of the newest count readings that exceeded what all others say of their settings, where those say
+// less than a reading; -1: there is none. Rows before step first do not count. The most probable process judges.
+func (m *Model) Surprise(count, first int) (row int) {
+	rows, c := m.Data.Rows, m.Posterior().MostProbable()
+	if c.GP.Len() != len(rows) {
+		return -1
+	}
+	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
+	c.GP.LeaveOneOut(mean, variance)
+	row = -1
+	for i := max(len(rows)-count, 0); i < len(rows); i++ {
+		y := c.GP.Target(i)
+		if rows[i].Step < first || variance[i] < 5*c.GP.NoiseVariance(i) || y-mean[i] < surprising*math.Sqrt(variance[i]) {
+			continue
+		}
+		if row < 0 || y > c.GP.Target(row) {
+			row = i
+		}
+	}
+	return row
+}
+
 // riskAt is alpha times the expected noise variance of one shot at points of all coordinates.
 func (m *Model) riskAt(x []float64, alpha float64) []float64 {
 	if alpha == 0 {
