@@ -14,8 +14,8 @@ import (
 // The constants of the paper, but for the gain, which there is a share of the best value: that depends on where the
 // objective has its zero.
 const (
-	firstLength = 0.8       // of each variable's range, on average
-	most        = 1.6       //
+	firstLength = 0.8 // of each variable's range, on average
+	most        = 1.6
 	least       = 1.0 / 128 // below it the search begins anew
 	successes   = 3         // in a row double the region
 	fewFailures = 4         // in a row, or as many as there are variables where those are more, halve it
