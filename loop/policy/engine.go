@@ -9,6 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/confidence"
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/design"
 	"github.com/labtuner/tuner/loop/policy/drift"
 	"github.com/labtuner/tuner/loop/policy/exclusion"
 	"github.com/labtuner/tuner/loop/policy/model"
@@ -45,7 +46,7 @@ type engine struct {
 	lists       acquisition.ListSampler
 	schedule    schedule
 	fullOnly    int // the only control set that may be played, -1: all
-	design      *design
+	design      *design.Design
 	designOnly  bool // "random" and "sobol": the model serves recommendations only
 
 	lastProposed  int // the last proposal's step

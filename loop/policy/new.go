@@ -11,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/confidence"
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/design"
 	"github.com/labtuner/tuner/loop/policy/drift"
 	"github.com/labtuner/tuner/loop/policy/exclusion"
 	"github.com/labtuner/tuner/loop/policy/model"
@@ -161,7 +162,7 @@ func assemble(s Spec) (*engine, error) {
 	if e.designOnly { // all steps are of one design
 		designed = s.Kind
 	}
-	e.design = newDesign(designed == designRandom, s.Seed, len(s.Variables))
+	e.design = design.New(designed == designRandom, s.Seed, len(s.Variables))
 	return e, nil
 }
 

@@ -20,9 +20,9 @@
 // posterior with its priors, fits and noise (model), the confidence parameter (confidence),
 // the mean-variance criterion (risk), learnt constraints (constraint), what steps cost
 // (cost), the phases of a drifting objective (drift), and the function that a decision
-// maximises (acquisition). Here are the schedule of control sets, the initial design, the
-// exclusion of failed settings, and the step that uses them all. kinds.go names the
-// combinations; [New] puts one together.
+// maximises (acquisition), settings without a model (design), where the search among many
+// variables looks (trust), and where steps failed (exclusion). Here are the schedule of control
+// sets, and the step that uses them all. kinds.go names the combinations; [New] puts one together.
 //
 // # Determinism
 //

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy/design"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
-	"math"
 )
 
 // Propose implements [Policy].
@@ -57,7 +59,7 @@ func (e *engine) Skip(step int) error {
 func (e *engine) designStep(step int, fits []int) (Proposal, error) {
 	sets := fits
 	if !e.designOnly || step <= e.spec.InitialSteps {
-		sets = cheapest(e.spec.ControlSets, fits)
+		sets = design.Cheapest(e.spec.ControlSets, fits)
 	}
 	d := e.domains[sets[(step-1)%len(sets)]]
 	p := Proposal{ControlSet: d.Set, Prior: -1, Why: unexplained()}
@@ -68,7 +70,7 @@ func (e *engine) designStep(step int, fits []int) (Proposal, error) {
 		}
 		return e.withCost(p, x)
 	}
-	return e.withCost(p, e.design.setting(d, step, e.excluded[d.Set].Settings()))
+	return e.withCost(p, e.design.Setting(d, step, e.excluded[d.Set].Settings()))
 }
 
 // startsAtStart reports whether the first step is the starting setting: there is one

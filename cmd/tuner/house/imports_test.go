@@ -79,12 +79,13 @@ var arrows = map[string][]string{
 	"cmd/tuner/trial":    {"cmd/tuner/commands", "cmd/tuner/host", "configs", "drivers/driverstest/broker", "scripts/testsize"},
 
 	// Decisions: what is below is for loop/policy alone.
-	"loop/policy": {"gpcore", "loop/policy/acquisition", "loop/policy/confidence", "loop/policy/constraint", "loop/policy/cost", "loop/policy/drift",
+	"loop/policy": {"gpcore", "loop/policy/acquisition", "loop/policy/confidence", "loop/policy/constraint", "loop/policy/cost", "loop/policy/design", "loop/policy/drift",
 		"loop/policy/exclusion", "loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/trust", "loop/policy/warp", "loop/policy/internal"},
 	"loop/policy/acquisition": {"gpcore", "loop/policy/constraint", "loop/policy/cost", "loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/confidence":  {"gpcore", "loop/policy/model", "loop/policy/internal"},
 	"loop/policy/constraint":  {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/cost":        {"gpcore", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/design":      {"gpcore", "loop/policy/cost", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/drift":       {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/internal":    {"loop/policy/model"}, // policytest alone, for tests
 	"loop/policy/exclusion":   {"loop/policy/internal"},

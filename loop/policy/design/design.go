@@ -1,4 +1,6 @@
-package policy
+// Package design chooses settings without a model: the initial steps, and all steps of the
+// kinds "random" and "sobol".
+package design
 
 import (
 	"math"
@@ -10,22 +12,22 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// design chooses settings without a model: the initial steps, and all steps of the
-// kinds "random" and "sobol". Its choice is a function of the step's number, the
+// Design chooses settings without a model. Its choice is a function of the step's number, the
 // control sets that fit, and, in a finite domain, what was played.
-type design struct {
+type Design struct {
 	random   bool // independent uniform points instead of a scrambled Sobol sequence
 	seed     uint64
 	sequence *sobol.Sequence
 	dims     int
 }
 
-func newDesign(random bool, seed uint64, dims int) *design {
-	return &design{random: random, seed: seed, dims: dims, sequence: sobol.NewScrambled(dims, num.Stream(seed, num.ForDesign, 0))}
+// New makes a design for so many variables; random: see Design.
+func New(random bool, seed uint64, dims int) *Design {
+	return &Design{random: random, seed: seed, dims: dims, sequence: sobol.NewScrambled(dims, num.Stream(seed, num.ForDesign, 0))}
 }
 
 // point is the step's design point for all variables, in unit coordinates.
-func (g *design) point(step int) []float64 {
+func (g *Design) point(step int) []float64 {
 	x := make([]float64, g.dims)
 	if !g.random {
 		g.sequence.Point(x, step-1)
@@ -38,9 +40,9 @@ func (g *design) point(step int) []float64 {
 	return x
 }
 
-// setting is the step's setting in domain d. In a finite domain it is the one
+// Setting is the step's setting in domain d. In a finite domain it is the one
 // nearest to the design point among those not in played, while there are any.
-func (g *design) setting(d *space.Domain, step int, played [][]float64) []float64 {
+func (g *Design) Setting(d *space.Domain, step int, played [][]float64) []float64 {
 	x := make([]float64, d.Size())
 	d.Project(x, g.point(step))
 	n := d.Listed()
@@ -69,8 +71,8 @@ func (g *design) setting(d *space.Domain, step int, played [][]float64) []float6
 	return slices.Clone(d.Row(best))
 }
 
-// cheapest lists the sets of least cost, in their order.
-func cheapest(sets []space.ControlSet, fits []int) []int {
+// Cheapest lists the sets of least cost, in their order.
+func Cheapest(sets []space.ControlSet, fits []int) []int {
 	least := math.Inf(1)
 	for _, i := range fits {
 		least = min(least, sets[i].Cost)
