@@ -12,7 +12,13 @@ import (
 // still observed, and their memory. What it gives has the values of an expectation made anew, to
 // the last bit, while it costs no choice of nodes and allocates next to nothing. The zero
 // value is empty, and a nil Cache keeps nothing. It is not safe for concurrent use.
-type Cache struct{ groups []*group }
+type Cache struct {
+	groups         []*group
+	mean, variance []float64 // scratch
+	sums           [3]Term
+	parts          [3]controlSet
+	one            [1]Term
+}
 
 // group is what was made for one list of processes. Its members share factors and scratch.
 type group struct {
@@ -31,16 +37,18 @@ type member struct {
 	used, taken bool
 }
 
-// Sets is [NewSets]. What it returns, and forks of it, are the caller's until the next Renew.
-func (c *Cache) Sets(terms []Term, sets []Inputs) ([]*Expected, error) {
+// Sets is [NewSets] into out, one for each of sets, which it returns. They, and forks of them, are the
+// caller's until the next Renew.
+func (c *Cache) Sets(out []*Expected, terms []Term, sets []Inputs) ([]*Expected, error) {
 	if c == nil {
-		return NewSets(terms, sets)
+		made, err := NewSets(terms, sets)
+		copy(out, made)
+		return out, err
 	}
 	if err := checkSets(terms, sets); err != nil {
 		return nil, err
 	}
 	g := c.group(terms)
-	out := make([]*Expected, len(sets))
 	for i, in := range sets {
 		m, err := g.member(terms, in)
 		if err != nil {
@@ -54,29 +62,32 @@ func (c *Cache) Sets(terms []Term, sets []Inputs) ([]*Expected, error) {
 
 // One is Sets for one control set.
 func (c *Cache) One(terms []Term, in Inputs) (*Expected, error) {
-	e, err := c.Sets(terms, []Inputs{in})
-	if err != nil {
+	var out [1]*Expected
+	if _, err := c.Sets(out[:], terms, []Inputs{in}); err != nil {
 		return nil, err
 	}
-	return e[0], nil
+	return out[0], nil
 }
 
-// Values evaluates the expectation of terms at the rows of x.
-func (c *Cache) Values(terms []Term, in Inputs, x []float64) ([]float64, error) {
+// Values sets dst to the expectation of terms at the rows of x.
+func (c *Cache) Values(dst []float64, terms []Term, in Inputs, x []float64) error {
 	e, err := c.once(terms, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	e.Prepare()
-	out := make([]float64, len(x)/e.Dim())
-	e.Values(out, x)
-	return out, nil
+	e.Values(dst, x)
+	return nil
 }
 
 // Shape knows the nodes and the lengthscales of expectations of a process. Only its Rules and
 // Scales may be used, by any number of callers, until the kernel changes.
 func (c *Cache) Shape(process *gpcore.GP, in Inputs) (*Expected, error) {
-	return c.once([]Term{{Process: process, Mean: 1}}, in)
+	if c == nil {
+		c = &Cache{}
+	}
+	c.one[0] = Term{Process: process, Mean: 1}
+	return c.once(c.one[:], in)
 }
 
 // Renew drops what was not used since the last Renew, and takes back the rest.

@@ -105,8 +105,8 @@ func TestCacheGivesWhatIsMadeAnew(t *testing.T) {
 			t.Fatalf("round %d, seed 19: nodes %v, want %v", round, full, f)
 		}
 		x := gptest.Point(rng, 4*want.Dim())
-		values, err := cache.Values(terms, in, x)
-		if err != nil {
+		values := make([]float64, 4)
+		if err := cache.Values(values, terms, in, x); err != nil {
 			t.Fatal(err)
 		}
 		direct := make([]float64, 4)
@@ -152,8 +152,9 @@ func BenchmarkCache(b *testing.B) {
 	for name, cache := range map[string]*Cache{"kept": {}, "anew": nil} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
+			values := make([]float64, len(x))
 			for b.Loop() {
-				if _, err := cache.Values(terms, in, x); err != nil {
+				if err := cache.Values(values, terms, in, x); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,41 +6,44 @@ type Moments struct{ Mean, SD, Square []float64 }
 
 // moments has the sums of which Moments are made: E[mu - sigma], -E[sigma] and E[mu^2]. Negative
 // coefficients of a standard deviation have no Jensen bound, which takes O(n^3) to prepare.
-func (t Term) moments() [3][]Term {
+func (t Term) moments() [3]Term {
 	square := func(mu, _ float64) (value, byMu, bySigma float64) { return mu * mu, 2 * mu, 0 }
-	return [3][]Term{
-		{{Process: t.Process, Mean: 1, SD: -1, Offset: t.Offset}}, {{Process: t.Process, SD: -1}},
-		{{Process: t.Process, Offset: t.Offset, Of: square}},
+	return [3]Term{
+		{Process: t.Process, Mean: 1, SD: -1, Offset: t.Offset}, {Process: t.Process, SD: -1},
+		{Process: t.Process, Offset: t.Offset, Of: square},
 	}
 }
 
-// Moments evaluates those of the process of t, with its offset, at the rows of x.
-func (c *Cache) Moments(t Term, in Inputs, x []float64) (Moments, error) {
-	n := len(x) / len(in.Controlled)
-	out := Moments{make([]float64, n), make([]float64, n), make([]float64, n)}
+// Moments sets out to those of the process of t, with its offset, at the rows of x, a value each.
+func (c *Cache) Moments(out Moments, t Term, in Inputs, x []float64) error {
 	if in.Random == nil && in.Nodes == nil {
 		t.momentsAt(out, x)
-		return out, nil
+		clear(out.Square)
+		return nil
 	}
-	sums := t.moments()
-	e, err := c.once(sums[0], in)
+	if c == nil {
+		c = &Cache{}
+	}
+	c.sums = t.moments()
+	e, err := c.once(c.sums[:1], in)
 	if err != nil {
-		return Moments{}, err
+		return err
 	}
 	e.Prepare()
 	// The others differ in their terms alone: the closed form that the first one may have is of the
 	// mean, which they do not add.
-	for k, dst := range [][]float64{out.Mean, out.SD, out.Square} {
-		s := *e.controlSet
-		s.terms = sums[k]
-		e.s.output(k, &s, dst, nil)
+	for k, dst := range [...][]float64{out.Mean, out.SD, out.Square} {
+		s := &c.parts[k]
+		*s = *e.controlSet
+		s.terms = c.sums[k : k+1]
+		e.s.output(k, s, dst, nil)
 	}
-	e.evaluateAll(&e.nodes, x, len(sums))
+	e.evaluateAll(&e.nodes, x, len(c.sums))
 	for k, negative := range out.SD {
 		out.Mean[k] -= negative
 		out.SD[k] = -negative
 	}
-	return out, nil
+	return nil
 }
 
 // momentsAt are the moments at points of all coordinates, as [At] has their sums.

@@ -119,16 +119,16 @@ func TestMomentsAreTheirSums(t *testing.T) {
 		for _, in := range cacheInputs(rng) {
 			for _, term := range []Term{{Process: g}, {Process: g, Offset: offset}} {
 				x := gptest.Point(rng, 16*len(in.Controlled))
-				m, err := cache.Moments(term, in, x)
-				if err != nil {
+				m := Moments{make([]float64, 16), make([]float64, 16), make([]float64, 16)}
+				if err := cache.Moments(m, term, in, x); err != nil {
 					t.Fatal(err)
 				}
 				var want [3][]float64
 				for i, sum := range term.moments() {
 					want[i] = make([]float64, 16)
 					if in.Random == nil && in.Nodes == nil {
-						At(want[i], sum, x)
-					} else if want[i], err = cache.Values(sum, in, x); err != nil {
+						cache.At(want[i], []Term{sum}, x)
+					} else if err := cache.Values(want[i], []Term{sum}, in, x); err != nil {
 						t.Fatal(err)
 					}
 				}

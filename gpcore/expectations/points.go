@@ -1,11 +1,17 @@
 package expectations
 
+import "github.com/labtuner/tuner/gpcore/internal/vec"
+
 // At sets dst[j] to the sum of terms at row j of x, points of all coordinates: what an
-// [Expected] that controls every coordinate has there. It takes no memory but that of the
-// processes, whose own readers it uses: not for concurrent use. O(n^2) a point and term.
-func At(dst []float64, terms []Term, x []float64) {
+// [Expected] that controls every coordinate has there. It uses the processes' own readers.
+// O(n^2) a point and term.
+func (c *Cache) At(dst []float64, terms []Term, x []float64) {
+	if c == nil {
+		c = &Cache{}
+	}
 	d := terms[0].Process.Dim()
-	mean, variance := make([]float64, len(dst)), make([]float64, len(dst))
+	c.mean, c.variance = vec.Grown(c.mean, len(dst)), vec.Grown(c.variance, len(dst))
+	mean, variance := c.mean, c.variance
 	clear(dst)
 	for i := range terms {
 		t := &terms[i]

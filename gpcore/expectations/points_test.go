@@ -24,7 +24,7 @@ func TestAtIsTheExpectationOfPoints(t *testing.T) {
 	for _, n := range []int{1, 7, 50} { // below and above the size of a batch
 		x := gptest.Point(rng, 3*n)
 		got, want := make([]float64, n), make([]float64, n)
-		At(got, terms, x)
+		new(Cache).At(got, terms, x)
 		e.Values(want, x)
 		for j := range got {
 			if math.Abs(got[j]-want[j]) > 1e-11*(1+math.Abs(want[j])) { // rounding: another order of sums

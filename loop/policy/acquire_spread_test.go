@@ -69,7 +69,7 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 			mu, sd := make([]float64, draws), make([]float64, draws)
 			for _, q := range d.Views[0] {
 				one := q.WithWeight(1)
-				one.Moments(mu, sd, x)
+				one.Moments(nil, mu, sd, x)
 				m, v := momentsOfDraws(mu)
 				s, _ := momentsOfDraws(sd)
 				for k, v := range sd {

@@ -69,8 +69,8 @@ func fidelityOf(e *engine) []float64 {
 
 // search is decision.search.
 func (e *engine) search(d *decision, options []acquisition.Option, slack float64) ([]search.Maximum, error) {
-	problems := make([]search.Problem, len(options))
-	centres := slices.Clone(d.Incumbents)
+	problems := e.memory.problems.Take(&e.memory.Memory, len(options))
+	centres := append(e.memory.points.Take(&e.memory.Memory, len(d.Incumbents)+1)[:0], d.Incumbents...)
 	if e.costs.Move != nil { // staying put costs nothing
 		centres = append(centres, e.costs.Last)
 	}
@@ -88,8 +88,12 @@ func (e *engine) search(d *decision, options []acquisition.Option, slack float64
 		return nil, err
 	}
 	for i, o := range options {
-		starts := append(slices.Clone(d.region(o.Set).Centre), d.StartPoints(d.Domains[o.Set], centres)...)
-		s.SetStarts(i, append(starts, o.Start...))
+		of := [...][]float64{d.region(o.Set).Centre, d.StartPoints(d.Domains[o.Set], centres), o.Start}
+		starts := e.memory.Floats(len(of[0]) + len(of[1]) + len(of[2]))[:0]
+		for _, some := range of {
+			starts = append(starts, some...)
+		}
+		s.SetStarts(i, starts)
 	}
 	return d.Units.Run(s), nil
 }
@@ -99,7 +103,7 @@ func (e *engine) searchOf(d *decision, options []acquisition.Option, problems []
 	if len(d.regions) > 0 || d.Unseen {
 		return search.New(problems, search.Options{Seed: d.Rand(num.ForScreening).Uint64(), Slack: slack})
 	}
-	u := acquisition.Use{Which: d.searches, Sets: make([]int, len(options)), Steady: e.spec.Model.PriorRule != model.PriorsSampled, Slack: slack, Step: d.Step, Seed: d.Seed}
+	u := acquisition.Use{Which: d.searches, Sets: e.memory.Ints(len(options)), Steady: e.spec.Model.PriorRule != model.PriorsSampled, Slack: slack, Step: d.Step, Seed: d.Seed}
 	d.searches++
 	for i, o := range options {
 		u.Sets[i], u.Steady = o.Set, u.Steady && o.Steady
@@ -183,8 +187,9 @@ func noValueError(e *engine) error {
 // option's position, -1 where there is none. Sets to which a cut search did not come are
 // left out.
 func (e *engine) choose(options []acquisition.Option, found []search.Maximum) (int, error) {
-	var sets, best []int
-	var values, prices []float64
+	n := len(options)
+	sets, best := e.memory.Ints(n)[:0], e.memory.Ints(n)[:0]
+	values, prices := e.memory.Floats(n)[:0], e.memory.Floats(n)[:0]
 	for i, o := range options {
 		if math.IsInf(found[i].Value, -1) {
 			continue
@@ -218,7 +223,7 @@ func (e *engine) choose(options []acquisition.Option, found []search.Maximum) (i
 // recommendedWorth is the expected worth of what would be recommended now, the prior mean where that is
 // nothing.
 func recommendedWorth(e *engine) (float64, error) {
-	r, err := e.Recommend()
+	r, err := recommend(e)
 	if errors.Is(err, ErrNoData) {
 		return e.model.Active.Center, nil
 	}
@@ -300,14 +305,21 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 	if limit == 0 {
 		limit = e.spec.WorkUnits
 	}
-	out := &decision{regions: map[int]space.Region{}, Decision: &acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.eligible(fits), Domains: e.domains,
+	out := e.memory.decisions.Take(&e.memory.Memory)
+	if out.Decision == nil {
+		out.Decision, out.regions = &acquisition.Decision{Units: &acquisition.Meter{}}, map[int]space.Region{}
+		out.Played = func(set int) []float64 { return e.playedPoints(set, false) }
+		out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {
+			return e.search(out, options, slack)
+		}
+	}
+	clear(out.regions)
+	*out.Units = acquisition.Meter{Ctx: ctx, Limit: limit}
+	*out.Decision = acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.eligible(fits), Domains: e.domains,
 		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
 		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, fidelityOf(e), step), Kept: &e.kept, Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
-		Played: func(set int) []float64 { return e.playedPoints(set, false) },
-		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
-	out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {
-		return e.search(out, options, slack)
-	}
+		Played: out.Played, Search: out.Search, Units: out.Units}
+	out.Unseen, out.searches = false, 0
 	if e.worthIsView() {
 		out.Criterion = &risk.Criterion{Model: e.model, Random: e.criterion.Random, Cache: e.criterion.Cache}
 		for i, v := range out.Views {

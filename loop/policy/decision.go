@@ -1,10 +1,15 @@
 package policy
 
 import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
-	"math"
 )
 
 // decision is one decision under way: what the acquisition sees of it, and where control
@@ -17,6 +22,35 @@ type decision struct {
 	Unseen bool
 
 	searches int // how many it has made over whole domains
+}
+
+// memory is what the calls of a policy take and nobody keeps, by type (num.Memory), and what leaves with proposals
+// and recommendations.
+type memory struct {
+	num.Memory
+	decisions num.Objects[decision]
+	terms     num.Slab[expectations.Term]
+	problems  num.Slab[search.Problem]
+	points    num.Slab[[]float64]
+	estimates num.Slab[Estimate]
+
+	start space.Domain // of the variables whose start is known
+
+	settings num.Pieces[float64]
+	left     num.Pieces[Left]
+}
+
+// begin begins a call of the policy, which has the memory of the one before.
+func (m *memory) begin() { m.Memory.Begin() }
+
+// linear are the terms of E[a*mean + b*sd], with room for those of the noise.
+func (m *memory) linear(v model.View, a, b float64) []expectations.Term {
+	return v.LinearTerms(m.terms.Take(&m.Memory, len(v)+1)[:0], a, b)
+}
+
+// leaving is setting x of a domain in the users' units, for good.
+func (m *memory) leaving(d *space.Domain, x []float64) []float64 {
+	return d.ProposalIn(m.settings.Take(len(d.Axes)), x)
 }
 
 // region is where a control set is searched.
@@ -35,7 +69,7 @@ func (e *engine) withCost(p Proposal, x []float64) (Proposal, error) {
 		return Proposal{}, err
 	}
 	p.Cost, err = e.costs.Check(d, x)
-	p.X = d.Proposal(x)
+	p.X = e.memory.leaving(d, x)
 	return p, err
 }
 

@@ -43,17 +43,18 @@ type engine struct {
 	acquisition acquisition.Function
 	kept        acquisition.Kept
 	cache       expectations.Cache // of everything that is expected over random variables
+	memory      *memory
 	lists       acquisition.ListSampler
 	schedule    schedule
 	fullOnly    int // the only control set that may be played, -1: all
 	design      *design.Design
 	designOnly  bool // "random" and "sobol": the model serves recommendations only
 
-	lastProposed  int // the last proposal's step
-	lastObserved  int // the last step that was observed
-	lastBoundary  int // the last step boundary that was passed
-	lastCounted   int // the last step that counted as a play
-	last          *Proposal
+	lastProposed  int        // the last proposal's step
+	lastObserved  int        // the last step that was observed
+	lastBoundary  int        // the last step boundary that was passed
+	lastCounted   int        // the last step that counted as a play
+	last          Proposal   // Step 0: none
 	limit         int        // LimitWork
 	unreportedFit *model.Fit // not yet reported
 	// failedFits of constraints that were not yet reported; nil: none.
@@ -62,7 +63,7 @@ type engine struct {
 
 // affordableSets lists the control sets that fit what is left of the budget.
 func (e *engine) affordableSets() []int {
-	fits := e.costs.AffordableSets()
+	fits := e.costs.AffordableSets(e.memory.Ints(len(e.domains))[:0])
 	if e.fullOnly >= 0 {
 		fits = common([]int{e.fullOnly}, fits)
 	}

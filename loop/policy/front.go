@@ -57,6 +57,7 @@ func ForRisk(s Spec) Spec {
 
 // RecommendAt implements [Weigher].
 func (e *engine) RecommendAt(alpha float64) (Recommendation, error) {
+	e.memory.begin()
 	if alpha > 0 {
 		if err := knowsNoise(e); err != nil {
 			return Recommendation{}, err
@@ -64,7 +65,7 @@ func (e *engine) RecommendAt(alpha float64) (Recommendation, error) {
 	}
 	defer func(before float64) { e.criterion.Risk = before }(e.criterion.Risk)
 	e.criterion.Risk = alpha
-	return e.Recommend()
+	return recommend(e)
 }
 
 // knowsNoise refuses where a risk would count nothing.
@@ -83,6 +84,7 @@ func knowsNoise(e *engine) error {
 
 // Tradeoffs implements [Weigher].
 func (e *engine) Tradeoffs() (all []Tradeoff, err error) {
+	e.memory.begin()
 	if err := knowsNoise(e); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func tradeoffs(e *engine, d *space.Domain, x []float64) ([]Tradeoff, error) {
 	left, out := leftBy(e, d), make([]Tradeoff, len(estimates))
 	for k := range out {
 		estimates[k].LowerBound = math.NaN() // of no one risk
-		r := Recommendation{ControlSet: d.Set, X: d.Proposal(x[k*d.Size() : (k+1)*d.Size()]), Left: left, Estimate: estimates[k]}
+		r := Recommendation{ControlSet: d.Set, X: e.memory.leaving(d, x[k*d.Size():(k+1)*d.Size()]), Left: left, Estimate: estimates[k]}
 		out[k] = Tradeoff{Recommendation: r, ShotSD: estimates[k].NoiseSD,
 			ShotLow: h.Scale * math.Sqrt(low[k].ShotBound(inflation)), ShotHigh: h.Scale * math.Sqrt(high[k].ShotBound(inflation))}
 	}

@@ -15,7 +15,7 @@ const maxIncumbents = 4
 // ranked lists up to count of them, the best first.
 func (e *engine) ranked(count int) [][]float64 {
 	rows, mean := e.model.Data.Rows, worths(e)
-	var out [][]float64
+	out := e.memory.points.Take(&e.memory.Memory, min(count, len(rows)))[:0]
 	for range min(count, len(rows)) {
 		k := num.Argmax(mean)
 		mean[k] = math.Inf(-1)
@@ -24,16 +24,16 @@ func (e *engine) ranked(count int) [][]float64 {
 	return out
 }
 
-// worths is the posterior mean of the mean-variance objective at each observed point.
+// worths is the posterior mean of the mean-variance objective at each observed point, until the policy's next call.
 func worths(e *engine) []float64 {
 	m := e.model
 	rows := m.Data.Rows
-	x := make([]float64, 0, len(rows)*m.Width())
+	x := e.memory.Floats(len(rows) * m.Width())[:0]
 	for i := range rows {
 		x = append(x, m.Point(rows[i].X[:m.Dims], e.lastObserved+1)...)
 	}
-	mean := make([]float64, len(rows))
-	m.Posterior().Means(mean, x)
+	mean := e.memory.Floats(len(rows))
+	m.Posterior().Means(&e.memory.Memory, mean, x)
 	if alpha := e.criterion.Alpha(); alpha > 0 {
 		for i, v := range m.ExpectedNoise(x) {
 			mean[i] -= alpha * v

@@ -193,7 +193,12 @@ type Acquisition struct {
 }
 
 // AcquisitionTable lists the acquisitions; "none" takes settings from a design.
-func AcquisitionTable() []Acquisition {
+func AcquisitionTable() []Acquisition { return slices.Clone(acquisitions) }
+
+// acquisitions are read only: a decision looks its own up.
+var acquisitions = acquisitionTable()
+
+func acquisitionTable() []Acquisition {
 	of := func(a acquisition.Function) func(*Spec) acquisition.Function {
 		return func(*Spec) acquisition.Function { return a }
 	}
@@ -220,7 +225,7 @@ func AcquisitionTable() []Acquisition {
 
 // AcquisitionOf finds an acquisition; ok is false where there is none of that name.
 func AcquisitionOf(name string) (a Acquisition, ok bool) {
-	all := AcquisitionTable()
+	all := acquisitions
 	if i := slices.IndexFunc(all, func(a Acquisition) bool { return a.Name == name }); i >= 0 {
 		return all[i], true
 	}

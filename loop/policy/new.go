@@ -133,7 +133,7 @@ func (s *Spec) completeDrift() {
 func assemble(s Spec) (*engine, error) {
 	p, _ := KindOf(s.Kind)
 	p.applyTo(&s)
-	e := &engine{spec: s, designOnly: s.Acquisition == acquireNothing}
+	e := &engine{spec: s, memory: &memory{}, designOnly: s.Acquisition == acquireNothing}
 	for i := range s.Variables {
 		e.axes = append(e.axes, space.NewAxis(&s.Variables[i]))
 	}
@@ -187,6 +187,7 @@ func (e *engine) newModels(p Kind, random *space.RandomVariables) (err error) {
 	if e.model, err = model.New(how); err != nil {
 		return err
 	}
+	e.model.Memory, random.Memory = &e.memory.Memory, &e.memory.Memory
 	random.SetDraws(s.RandomDraws)
 	e.criterion = &risk.Criterion{Model: e.model, Random: random, Cache: &e.cache}
 	if p.Risk {

@@ -12,6 +12,7 @@ import (
 
 // Observe implements [Policy].
 func (e *engine) Observe(o Observation) error {
+	e.memory.begin()
 	if err := e.check(o); err != nil {
 		return err
 	}
@@ -19,7 +20,7 @@ func (e *engine) Observe(o Observation) error {
 	if err := e.advance(context.Background(), o.Step); err != nil {
 		return err
 	}
-	x := make([]float64, len(o.X))
+	x := e.memory.settings.Take(len(o.X)) // the row keeps it
 	for i, v := range o.X {
 		x[i] = e.axes[i].Unit(v)
 	}
@@ -115,11 +116,11 @@ func (e *engine) countFailures(o Observation, x []float64) {
 		return
 	}
 	d, v := e.domains[o.ControlSet], e.excluded[o.ControlSet]
-	at := make([]float64, d.Size())
+	at := e.memory.Floats(d.Size())
 	d.Project(at, x)
 	v.Add(at, o.Valid, o.Step)
 	asked := o.Requested
-	if asked == nil && e.last != nil && e.last.Step == o.Step && e.last.ControlSet == o.ControlSet {
+	if asked == nil && e.last.Step == o.Step && e.last.ControlSet == o.ControlSet {
 		asked = e.last.X
 	}
 	if o.Valid || asked == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -102,7 +103,7 @@ func TestRiskBoundsAgainstNumpy(t *testing.T) {
 		for k, x := range r.At {
 			for sign, want := range map[float64]float64{1: r.Optimistic[k], -1: r.Pessimistic[k]} {
 				beta := sign * r.Beta
-				v, err := space.Expectation(nil, append(e.model.Posterior().LinearTerms(1, beta), e.criterion.Terms(beta)...), e.criterion.Random.Inputs(e.domains[0], 1), x)
+				v, err := expectation(e.criterion.Terms(e.model.Posterior().LinearTerms(nil, 1, beta), beta), e.criterion.Random.Inputs(e.domains[0], 1), x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -186,7 +187,7 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 			if len(d.Coords) != len(k.Controlled) || d.Coords[0] != k.Controlled[0] {
 				continue
 			}
-			v, err := space.Expectation(nil, e.model.Posterior().LinearTerms(1, o.Expectation.Beta), e.criterion.Random.Inputs(d, 1), k.At)
+			v, err := expectation(e.model.Posterior().LinearTerms(nil, 1, o.Expectation.Beta), e.criterion.Random.Inputs(d, 1), k.At)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,4 +230,10 @@ func TestSlopes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// expectation is E[terms] at settings x.
+func expectation(terms []expectations.Term, in expectations.Inputs, x []float64) ([]float64, error) {
+	out := make([]float64, len(x)/len(in.Controlled))
+	return out, space.Expectation(nil, out, terms, in, x)
 }

@@ -60,7 +60,8 @@ func (e *engine) Predict(controlSet int, x [][]float64) ([]Estimate, error) {
 		}
 		return out, nil
 	}
-	return e.estimates(d, rows)
+	out, err := e.estimates(d, rows)
+	return slices.Clone(out), err // of this call's memory
 }
 
 // unitRows are settings in the unit coordinates of a domain, row after row.
@@ -96,7 +97,7 @@ func (e *engine) Acquisition(controlSet int, x [][]float64) ([]float64, error) {
 		return nil, err
 	}
 	alone := *e
-	alone.kept, alone.lists = acquisition.Kept{}, acquisition.ListSampler{}
+	alone.kept, alone.lists, alone.memory = acquisition.Kept{}, acquisition.ListSampler{}, &memory{}
 	defer e.cache.Renew() // no decision follows that would take back what this one has taken
 	d, err := alone.decision(context.Background(), step, alone.affordableSets())
 	if err != nil {
@@ -151,6 +152,7 @@ func (e *engine) readyDomain(controlSet int) (*space.Domain, error) {
 	if len(e.model.Data.Rows) == 0 {
 		return nil, ErrNoData
 	}
+	e.memory.begin()
 	return e.domains[controlSet], e.refresh()
 }
 

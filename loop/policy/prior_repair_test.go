@@ -32,7 +32,7 @@ func TestContestFollowsItsData(t *testing.T) {
 			x[i] = rng.Float64()
 		}
 		mean, sd, again, spread := make([]float64, 30), make([]float64, 30), make([]float64, 30), make([]float64, 30)
-		m.Posterior().Moments(mean, sd, x)
+		m.Posterior().Moments(nil, mean, sd, x)
 		before := p.(PriorReporter).Priors()
 		var noise []float64
 		if m.Noise != nil {
@@ -50,7 +50,7 @@ func TestContestFollowsItsData(t *testing.T) {
 		if err := m.Refresh(); err != nil {
 			t.Fatal(err)
 		}
-		m.Posterior().Moments(again, spread, x)
+		m.Posterior().Moments(nil, again, spread, x)
 		for k := range mean {
 			// The least noise is 1e-4 of the variance: condition numbers near 1e5.
 			if math.Abs(mean[k]-again[k]) > 1e-8 || math.Abs(sd[k]-spread[k]) > 1e-8 {

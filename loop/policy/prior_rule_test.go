@@ -79,7 +79,7 @@ func TestMixtureAgainstNumpy(t *testing.T) {
 	h, v := d.Criterion.Model.Active, d.Criterion.Model.Posterior()
 	for k, x := range o.At {
 		var mean, sd [1]float64
-		v.Moments(mean[:], sd[:], x)
+		v.Moments(nil, mean[:], sd[:], x)
 		upper := options[0].InUserUnits(h, valuesAt(options[0], x)[0])
 		for what, pair := range map[string][2]float64{"mean": {h.Center + h.Scale*mean[0], o.Mean[k]},
 			"sd": {h.Scale * sd[0], o.SD[k]}, "averaged bound": {upper, o.Upper[k]}} {

@@ -13,6 +13,7 @@ import (
 
 // Propose implements [Policy].
 func (e *engine) Propose(ctx context.Context) (Proposal, error) {
+	e.memory.begin()
 	fits := e.affordableSets()
 	if len(fits) == 0 {
 		return Proposal{}, e.costs.BudgetError()
@@ -38,7 +39,7 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 	p.Jump = e.track.JumpedAfter(e.lastObserved)
 	p.Fit, e.unreportedFit = e.unreportedFit, nil
 	p.FailedFits, e.failedFits = e.failedFits, nil
-	e.lastProposed, e.last = step, &p
+	e.lastProposed, e.last = step, p
 	e.startFits()
 	return p, nil
 }
@@ -48,7 +49,7 @@ func (e *engine) Skip(step int) error {
 	if err := e.advance(context.Background(), step); err != nil {
 		return fmt.Errorf("step %d: %w", step, err)
 	}
-	e.lastProposed, e.last = max(e.lastProposed, step), nil
+	e.lastProposed, e.last = max(e.lastProposed, step), Proposal{}
 	e.kept.Forget()
 	e.startFits()
 	return nil

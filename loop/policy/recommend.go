@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/risk"
@@ -28,6 +27,12 @@ import (
 // objective, the bound is safe there too. Cost: a few expectations for each played
 // setting.
 func (e *engine) Recommend() (Recommendation, error) {
+	e.memory.begin()
+	return recommend(e)
+}
+
+// recommend is Recommend within a call.
+func recommend(e *engine) (Recommendation, error) {
 	if len(e.model.Data.Rows) == 0 {
 		return Recommendation{}, ErrNoData
 	}
@@ -54,7 +59,7 @@ func (e *engine) Recommend() (Recommendation, error) {
 // least. feasible says that they keep the constraints with the probability of the bound.
 func recommendable(e *engine) (settings [][]float64, feasible bool, err error) {
 	for _, reliable := range []bool{true, false} {
-		settings = make([][]float64, len(e.domains))
+		settings = e.memory.points.Take(&e.memory.Memory, len(e.domains))
 		for set := range settings {
 			if settings[set] = e.playedPoints(set, reliable); len(settings[set]) == 0 {
 				continue
@@ -87,7 +92,7 @@ func (e *engine) bestOf(settings [][]float64) (best Recommendation, found bool, 
 		}
 		if !found || estimate.LowerBound > best.LowerBound {
 			found = true
-			best = Recommendation{ControlSet: set, X: e.domains[set].Proposal(at), Left: leftBy(e, e.domains[set]), Estimate: estimate}
+			best = Recommendation{ControlSet: set, X: e.memory.leaving(e.domains[set], at), Left: leftBy(e, e.domains[set]), Estimate: estimate}
 		}
 	}
 	return best, found, nil
@@ -104,7 +109,7 @@ func surestOfAll(e *engine, best Recommendation) (Recommendation, error) {
 	if s.Recommended != recommendedModel || !s.undivided() || d.Listed() > 0 || e.designOnly || e.lastObserved <= s.InitialSteps || !e.ready() {
 		return best, nil
 	}
-	terms := append(e.model.Posterior().LinearTerms(1, -s.Beta), e.criterion.Terms(-s.Beta)...)
+	terms := e.criterion.Terms(e.memory.linear(e.model.Posterior(), 1, -s.Beta), -s.Beta)
 	bound, err := e.cache.One(terms, e.criterion.Random.Inputs(d, e.lastObserved+1))
 	if err != nil {
 		return best, err
@@ -133,15 +138,18 @@ func surestOfAll(e *engine, best Recommendation) (Recommendation, error) {
 	if err != nil || !(at[0].LowerBound > best.LowerBound) || e.excluded[d.Set].Unreliable(x) {
 		return best, err
 	}
-	best.X, best.Estimate = d.Proposal(x), at[0]
+	best.X, best.Estimate = e.memory.leaving(d, x), at[0]
 	return best, nil
 }
 
 // leftBy is what variables do that the settings of a domain leave alone.
 func leftBy(e *engine, d *space.Domain) []Left {
-	out := make([]Left, len(e.axes))
+	out := e.memory.left.Take(len(e.axes))
 	for i := range out {
 		out[i] = Left{Mean: math.NaN(), SD: math.NaN()}
+	}
+	if len(d.Random) == 0 {
+		return out
 	}
 	nodes := e.criterion.Random.Nodes(d.Random)
 	for j, i := range d.Random {
@@ -162,7 +170,7 @@ func leftBy(e *engine, d *space.Domain) []Left {
 // at their values all the same.
 func (e *engine) playedPoints(set int, reliable bool) []float64 {
 	d := e.domains[set]
-	var out []float64
+	out := e.memory.Floats(len(e.model.Data.Rows) * d.Size())[:0]
 	last := 0
 	for i := range e.model.Data.Rows {
 		r := &e.model.Data.Rows[i]
@@ -170,13 +178,13 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 			continue
 		}
 		last = r.Step
-		x := make([]float64, d.Size())
+		x := out[len(out) : len(out)+d.Size()]
 		d.Project(x, r.X)
 		if reliable && e.excluded[set].Unreliable(x) {
 			continue
 		}
 		d.Round(x)
-		out = append(out, x...)
+		out = out[:len(out)+d.Size()]
 	}
 	return out
 }
@@ -186,18 +194,18 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 func (e *engine) surest(d *space.Domain, x []float64) (at []float64, best Estimate, err error) {
 	const exact = 16
 	size := d.Size()
-	quick := make([]float64, len(x)/size)
+	quick := e.memory.Floats(len(x) / size)
 	if len(quick) > exact {
 		if err := e.quickBounds(quick, d, x); err != nil {
 			return nil, Estimate{}, err
 		}
 	}
-	order := make([]int, len(quick))
+	order := e.memory.Ints(len(quick))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(quick[b], quick[a]) })
-	var few []float64
+	few := e.memory.Floats(exact * size)[:0]
 	for _, i := range order[:min(exact, len(order))] {
 		few = append(few, x[i*size:(i+1)*size]...)
 	}
@@ -216,10 +224,10 @@ func (e *engine) surest(d *space.Domain, x []float64) (at []float64, best Estima
 
 // quickBounds are the lower bounds of settings x of a domain in a quick form.
 func (e *engine) quickBounds(dst []float64, d *space.Domain, x []float64) error {
-	terms := append(e.model.Posterior().LinearTerms(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
+	terms := e.criterion.Terms(e.memory.linear(e.model.Posterior(), 1, -e.spec.Beta), -e.spec.Beta)
 	in := e.criterion.Random.Inputs(d, e.lastObserved+1)
 	if in.Random == nil && in.Nodes == nil {
-		expectations.At(dst, terms, x)
+		e.cache.At(dst, terms, x)
 		return nil
 	}
 	c, err := e.cache.One(terms, in)
@@ -252,7 +260,7 @@ func (e *engine) estimates(d *space.Domain, x []float64) ([]Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Estimate, len(summaries))
+	out := e.memory.estimates.Take(&e.memory.Memory, len(summaries))
 	for k, s := range summaries {
 		low := s.Mean - beta*s.SD
 		if e.criterion.Risk > 0 {
@@ -270,16 +278,15 @@ func (e *engine) estimates(d *space.Domain, x []float64) ([]Estimate, error) {
 // startEstimate describes the starting setting: variables whose start is unknown
 // are random.
 func (e *engine) startEstimate() (Estimate, error) {
-	known := make([]bool, len(e.axes))
-	var x []float64
-	for i := range known {
+	d, x := &e.memory.start, e.memory.Floats(len(e.axes))[:0]
+	d.Set, d.Axes, d.Coords, d.Random = -1, e.axes, d.Coords[:0], d.Random[:0]
+	for i := range e.axes {
 		if start := e.spec.Variables[i].Start; !math.IsNaN(start) {
-			known[i] = true
-			x = append(x, e.axes[i].Unit(start))
+			d.Coords, x = append(d.Coords, i), append(x, e.axes[i].Unit(start))
+		} else {
+			d.Random = append(d.Random, i)
 		}
 	}
-	d := &space.Domain{Set: -1, Axes: e.axes}
-	d.Split(known)
 	out, err := e.estimates(d, x)
 	if err != nil {
 		return Estimate{}, err

@@ -46,7 +46,7 @@ func (e *engine) endSearch(step int) error {
 	seen := drift.Incumbents{Prior: belief.Offset(), Center: h.Center, Scale: h.Scale}
 	var mean, sd [1]float64
 	for _, x := range e.incumbents() {
-		belief.Moments(mean[:], sd[:], e.model.Point(x[:e.model.Dims], step))
+		belief.Moments(&e.memory.Memory, mean[:], sd[:], e.model.Point(x[:e.model.Dims], step))
 		seen.Mean, seen.SD = append(seen.Mean, mean[0]), append(seen.SD, sd[0])
 	}
 	e.track.EndSearch(step, len(e.model.Data.Rows), e.spec.Beta, seen)
@@ -134,7 +134,7 @@ func reduceExploration(t *drift.Tracker, d *decision) {
 // begins). Where the latest readings are in doubt, the hold stays where it was.
 func (e *engine) holdRegions(d *decision) error {
 	reach := e.track.HoldWidths(e.model.Posterior(), e.model.Dims)
-	terms := append(e.model.Posterior().LinearTerms(1, 0), e.criterion.Terms(0)...)
+	terms := e.criterion.Terms(e.memory.linear(e.model.Posterior(), 1, 0), 0)
 	objectives, err := d.Expectations(terms)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (e *engine) heldPoint(set int) ([]float64, error) {
 	if anchor == nil {
 		return nil, nil
 	}
-	terms := append(e.model.Posterior().LinearTerms(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
+	terms := e.criterion.Terms(e.memory.linear(e.model.Posterior(), 1, -e.spec.Beta), -e.spec.Beta)
 	c, err := e.cache.One(terms, e.criterion.Random.Inputs(d, e.lastObserved+1))
 	if err != nil {
 		return nil, err

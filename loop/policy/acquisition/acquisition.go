@@ -140,6 +140,19 @@ type Decision struct {
 	Units *Meter
 }
 
+// memory is that of the policy's call.
+func (d *Decision) memory() *num.Memory { return d.Criterion.Model.Memory }
+
+// options has room for an option of each view and control set. They hold until the policy's next call.
+func (d *Decision) options() []Option {
+	return d.slabs().options.Take(d.memory(), len(d.Views)*len(d.Sets))[:0]
+}
+
+// linear are the terms of E[a*mean + b*sd] of a view, with room for those of the noise.
+func (d *Decision) linear(v model.View, a, b float64) []expectations.Term {
+	return v.LinearTerms(d.slabs().terms.Take(d.memory(), len(v)+1)[:0], a, b)
+}
+
 // Rand is the decision's random stream of one purpose.
 func (d *Decision) Rand(p num.Purpose) *rand.Rand { return num.Stream(d.Seed, p, d.Step) }
 
@@ -160,9 +173,9 @@ func (d *Decision) inputs(set int) expectations.Inputs {
 
 // Expectations makes the objectives of the decision's control sets from the same terms.
 func (d *Decision) Expectations(terms []expectations.Term) ([]*expectations.Expected, error) {
-	in := make([]expectations.Inputs, len(d.Sets))
+	in := d.slabs().inputs.Take(d.memory(), len(d.Sets))
 	for i, set := range d.Sets {
 		in[i] = d.inputs(set)
 	}
-	return d.Criterion.Cache.Sets(terms, in)
+	return d.Criterion.Cache.Sets(d.slabs().expected.Take(d.memory(), len(d.Sets)), terms, in)
 }

@@ -26,7 +26,7 @@ import (
 type Improvement struct{}
 
 func (Improvement) Options(d *Decision) ([]Option, error) {
-	var out []Option
+	out := d.options()
 	for _, v := range d.Views {
 		best, err := d.bestMean(v)
 		if err != nil {
@@ -86,8 +86,8 @@ func (d *Decision) bestMean(v model.View) (float64, error) {
 		if len(x) == 0 {
 			continue
 		}
-		means, err := space.Expectation(d.Criterion.Cache, v.LinearTerms(1, 0), d.Criterion.Random.Inputs(dom, d.Step), x)
-		if err != nil {
+		means := d.memory().Floats(len(x) / dom.Size())
+		if err := space.Expectation(d.Criterion.Cache, means, d.linear(v, 1, 0), d.inputs(set), x); err != nil {
 			return 0, err
 		}
 		best = max(best, means[num.Argmax(means)]+v.Offset())
@@ -100,6 +100,6 @@ func (d *Decision) bestMean(v model.View) (float64, error) {
 		x = append(x, d.Criterion.Model.Data.Rows[i].X...)
 	}
 	mean, sd := make([]float64, len(d.Criterion.Model.Data.Rows)), make([]float64, len(d.Criterion.Model.Data.Rows))
-	v.Moments(mean, sd, x)
+	v.Moments(d.memory(), mean, sd, x)
 	return mean[num.Argmax(mean)], nil
 }

@@ -35,7 +35,7 @@ func (MultiFidelity) Options(d *Decision) ([]Option, error) {
 	if d.Goal.fidelity == nil {
 		return MaxValueEntropy{}.Options(d)
 	}
-	var out []Option
+	out := d.options()
 	for i, v := range d.Views {
 		maxima, err := d.Maxima(v, MaximaSamples, d.Substream(num.ForSample, i))
 		if err != nil {

@@ -35,9 +35,9 @@ func (GittinsIndex) Options(d *Decision) ([]Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Option
+	out := d.options()
 	for i, v := range d.Views {
-		shapes, err := d.Expectations(v.LinearTerms(1, 0))
+		shapes, err := d.Expectations(d.linear(v, 1, 0))
 		if err != nil {
 			return nil, err
 		}

@@ -40,13 +40,13 @@ func (a InformationDirected) Options(d *Decision) ([]Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Option
+	out := d.options()
 	for _, v := range d.Views {
-		below, err := d.Expectations(v.LinearTerms(1, -1))
+		below, err := d.Expectations(d.linear(v, 1, -1))
 		if err != nil {
 			return nil, err
 		}
-		spread, err := d.Expectations(v.LinearTerms(0, -1)) // above zero, gpcore would prepare a bound in O(n^3)
+		spread, err := d.Expectations(d.linear(v, 0, -1)) // above zero, gpcore would prepare a bound in O(n^3)
 		if err != nil {
 			return nil, err
 		}

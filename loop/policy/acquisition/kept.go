@@ -31,6 +31,23 @@ type Kept struct {
 	processes int
 	set       int
 	searches  [maxSearches]*keptSearch
+	*slabs
+}
+
+// slabs are what decisions take from the memory of their calls, by type.
+type slabs struct {
+	options  num.Slab[Option]
+	terms    num.Slab[expectations.Term]
+	inputs   num.Slab[expectations.Inputs]
+	expected num.Slab[*expectations.Expected]
+}
+
+// slabs are those of a decision.
+func (d *Decision) slabs() *slabs {
+	if d.Kept.slabs == nil {
+		d.Kept.slabs = &slabs{}
+	}
+	return d.Kept.slabs
 }
 
 // The searches of a decision that are kept: over control sets for the peak of a bound, and for what is
@@ -53,7 +70,7 @@ type keptSearch struct {
 }
 
 // Forget has everything begin anew.
-func (k *Kept) Forget() { *k = Kept{} }
+func (k *Kept) Forget() { *k = Kept{slabs: k.slabs} }
 
 // expectation is the objective of terms over the settings of all variables: the kept one
 // where its processes are the same.
@@ -100,7 +117,7 @@ func (k *Kept) Search(problems []search.Problem, u Use) (*search.Search, error) 
 	if err != nil || u.Which >= maxSearches {
 		return made, err
 	}
-	s := &keptSearch{Search: made, sets: u.Sets, steady: u.Steady, renewed: at}
+	s := &keptSearch{Search: made, sets: slices.Clone(u.Sets), steady: u.Steady, renewed: at}
 	s.remember(problems)
 	k.searches[u.Which] = s
 	return made, nil
@@ -127,7 +144,9 @@ func (d *Decision) objectiveValues(terms []expectations.Term) ([]*expectations.E
 	if len(d.Views) == 1 && len(d.Sets) == 1 && len(terms) <= trackedProcesses {
 		if in := d.inputs(d.Sets[0]); in.Random == nil && in.Nodes == nil {
 			o, err := d.Kept.expectation(terms, d.Sets[0], in)
-			return []*expectations.Expected{o}, err
+			out := d.slabs().expected.Take(d.memory(), 1)
+			out[0] = o
+			return out, err
 		}
 	}
 	return d.Expectations(terms)

@@ -101,12 +101,12 @@ func bestRow(o search.Objective, x []float64) (at []float64, value float64) {
 
 // StartPoints lists points of all variables as settings of a domain, row after row.
 func (d *Decision) StartPoints(dom *space.Domain, points [][]float64) []float64 {
-	out := make([]float64, 0, len(points)*dom.Size())
-	for _, x := range points {
-		at := make([]float64, dom.Size())
+	size := dom.Size()
+	out := d.memory().Floats(len(points) * size)
+	for k, x := range points {
+		at := out[k*size : (k+1)*size]
 		dom.Project(at, x)
 		dom.Round(at)
-		out = append(out, at...)
 	}
 	return out
 }
@@ -120,7 +120,7 @@ func (d *Decision) StartPoints(dom *space.Domain, points [][]float64) []float64 
 type ImprovementOverSample struct{}
 
 func (ImprovementOverSample) Options(d *Decision) ([]Option, error) {
-	var out []Option
+	out := d.options()
 	for i, v := range d.Views {
 		m, err := d.Maxima(v, 1, d.Substream(num.ForSample, i))
 		if err != nil {

@@ -28,7 +28,7 @@ type MaxValueEntropy struct{}
 const minInformation = 1e-13
 
 func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
-	var out []Option
+	out := d.options()
 	noise := d.ShotVariance()
 	for i, v := range d.Views {
 		maxima, err := d.Maxima(v, MaximaSamples, d.Substream(num.ForSample, i))
@@ -78,7 +78,8 @@ func byComponent(maxima []Optimum) [][]Optimum {
 // ShotVariance is the noise variance of one shot that an information counts with: where it
 // depends on the setting, the median of what is expected at the settings observed.
 func (d *Decision) ShotVariance() float64 {
-	var x []float64
+	m := d.Criterion.Model
+	x := d.memory().Floats(len(m.Data.Rows) * m.Width())[:0]
 	for i := range d.Criterion.Model.Data.Rows {
 		x = append(x, d.Criterion.Model.Data.Rows[i].X...)
 	}
@@ -100,7 +101,7 @@ func (d *Decision) ShotVariance() float64 {
 type JointEntropy struct{}
 
 func (JointEntropy) Options(d *Decision) ([]Option, error) {
-	var out []Option
+	out := d.options()
 	noise := d.ShotVariance()
 	for i, v := range d.Views {
 		maxima, err := d.Maxima(v, MaximaSamples, d.Substream(num.ForSample, i))

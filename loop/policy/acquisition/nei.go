@@ -25,7 +25,7 @@ import (
 type ImprovementOfExpectation struct{}
 
 func (ImprovementOfExpectation) Options(d *Decision) ([]Option, error) {
-	var out []Option
+	out := d.options()
 	m := d.Criterion.Model
 	best := m.Point(d.Incumbents[0][:m.Dims], d.Step)
 	for _, v := range d.Views {

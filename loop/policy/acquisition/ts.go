@@ -19,7 +19,7 @@ import (
 type Thompson struct{}
 
 func (Thompson) Options(d *Decision) ([]Option, error) {
-	var out []Option
+	out := d.options()
 	var only *space.Domain
 	if len(d.Sets) == 1 {
 		only = d.Domains[d.Sets[0]]

@@ -11,9 +11,9 @@ package acquisition
 type UpperBound struct{}
 
 func (UpperBound) Options(d *Decision) ([]Option, error) {
-	var out []Option
+	out := d.options()
 	for _, v := range d.Views {
-		terms := append(v.LinearTerms(1, d.Beta), d.Criterion.Terms(d.NoiseBeta)...)
+		terms := d.Criterion.Terms(d.linear(v, 1, d.Beta), d.NoiseBeta)
 		objectives, err := d.objectiveValues(terms)
 		if err != nil {
 			return nil, err

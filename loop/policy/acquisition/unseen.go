@@ -24,7 +24,7 @@ type Unseen struct{}
 // Options implements [Function].
 func (Unseen) Options(d *Decision) ([]Option, error) {
 	view := d.Views[0]
-	var out []Option
+	out := d.options()
 	for _, set := range d.Sets {
 		dom := d.Domains[set]
 		out = append(out, Option{Set: set, View: view, Objective: newEmptiness(dom, d.reached(dom), view.MostProbable()), Unit: Dimensionless})

@@ -3,6 +3,7 @@ package confidence
 import (
 	"math"
 
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
@@ -115,9 +116,9 @@ func New(s Spec, m *model.Model) Parameter {
 	case Heuristic:
 		return heuristic{count, s.Dims}
 	case IRGP:
-		return irgp{counter: count, dims: s.Dims, finite: s.Finite, form: s.Form, delta: s.Delta, seed: s.Seed, belief: m.Posterior, noise: s.Beta}
+		return irgp{Generator: new(num.Generator), counter: count, dims: s.Dims, finite: s.Finite, form: s.Form, delta: s.Delta, seed: s.Seed, belief: m.Posterior, noise: s.Beta}
 	case RGP:
-		return rgp{heuristic: heuristic{count, s.Dims}, finite: s.Finite, seed: s.Seed}
+		return rgp{Generator: new(num.Generator), heuristic: heuristic{count, s.Dims}, finite: s.Finite, seed: s.Seed}
 	case Srinivas:
 		c := srinivas{counter: count, dims: s.Dims, finite: s.Finite, delta: s.Delta, belief: m.Posterior}
 		switch s.Form {

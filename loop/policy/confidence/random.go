@@ -30,6 +30,7 @@ import (
 // zero. Of the theory's constants, the inputs' unit cube gives r = 1; a and b, which
 // the paper leaves to the reader, are smoothness's.
 type irgp struct {
+	*num.Generator
 	counter
 	dims   int
 	finite int    // |X|; 0: not finite
@@ -42,7 +43,7 @@ type irgp struct {
 }
 
 func (c irgp) Beta(step int) float64 {
-	return math.Sqrt(c.shift(step) + 2*num.Stream(c.seed, num.ForConfidence, step).ExpFloat64())
+	return math.Sqrt(c.shift(step) + 2*c.Stream(c.seed, num.ForConfidence, step).ExpFloat64())
 }
 
 // NoiseBeta is constant: the draw is there to explore the objective. With a draw for both
@@ -75,6 +76,7 @@ func (c irgp) shift(step int) float64 {
 //	finite:     kappa_t = log(|X| t^2)/log(1.5)
 //	continuous: kappa_t = 0.2 d log(2t)
 type rgp struct {
+	*num.Generator
 	heuristic
 	finite int // |X|; 0: not finite
 	seed   uint64
@@ -85,7 +87,7 @@ func (c rgp) Beta(step int) float64 {
 	if shape <= 0 { // one setting, t = 1: the distribution is a point mass at zero
 		return 0
 	}
-	g := distuv.Gamma{Alpha: shape, Beta: 1, Src: num.Stream(c.seed, num.ForConfidence, step)}
+	g := distuv.Gamma{Alpha: shape, Beta: 1, Src: c.Stream(c.seed, num.ForConfidence, step)}
 	return math.Sqrt(g.Rand())
 }
 

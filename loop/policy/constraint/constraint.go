@@ -46,6 +46,8 @@ type Set struct {
 	Each   []*Constraint
 	random *space.RandomVariables
 	cache  *expectations.Cache
+
+	known num.Slab[Feasibility]
 }
 
 // New makes the constraints of a specification; base is how the objective is
@@ -60,6 +62,7 @@ func New(bounds []Spec, base *model.Rules, random *space.RandomVariables, cache 
 		if err != nil {
 			return nil, fmt.Errorf("constraint %q: %w", c.Name, err)
 		}
+		model.Memory = random.Memory
 		out.Each = append(out.Each, &Constraint{c, model})
 	}
 	return out, nil
@@ -261,18 +264,23 @@ func (s *Set) All(f Feasibility) float64 {
 	return max(p, 0)
 }
 
-// Feasibilities evaluates P at settings x of a domain. It needs what refresh does.
+// Feasibilities evaluates P at settings x of a domain. It needs what refresh does. They hold until the policy's
+// next call.
 func (s *Set) Feasibilities(d *space.Domain, step int, x []float64) ([]Feasibility, error) {
 	if d.Size() == 0 {
 		return s.feasibilityUncontrolled(d, step)
 	}
-	out := make([]Feasibility, len(x)/d.Size())
-	for _, c := range s.withData() {
-		p, err := space.Expectation(s.cache, c.terms(), s.random.Inputs(d, step), x)
-		if err != nil {
+	memory, n := s.random.Memory, len(x)/d.Size()
+	out, counted := s.known.Take(memory, n), s.withData()
+	p := memory.Floats(n)
+	for j, c := range counted {
+		if err := space.Expectation(s.cache, p, c.terms(), s.random.Inputs(d, step), x); err != nil {
 			return nil, err
 		}
 		for k := range out {
+			if j == 0 {
+				out[k].each = memory.Floats(len(counted))[:0]
+			}
 			out[k].each = append(out[k].each, min(p[k], 1))
 		}
 	}

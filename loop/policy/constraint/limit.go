@@ -65,7 +65,7 @@ func (s *Set) NewLimiter(domains []*space.Domain, goal expectations.Inputs, step
 	inputs = append(inputs, goal)
 	k := &Limiter{Each: make([][]*expectations.Expected, len(inputs))}
 	for _, c := range binding {
-		p, err := s.cache.Sets(c.terms(), inputs)
+		p, err := s.cache.Sets(make([]*expectations.Expected, len(inputs)), c.terms(), inputs)
 		if err != nil {
 			return nil, err
 		}

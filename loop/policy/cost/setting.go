@@ -117,6 +117,9 @@ func (c *Model) unrounded(d *space.Domain, x []float64) float64 {
 
 // Check refuses a cost that is none, naming the setting.
 func (c *Model) Check(d *space.Domain, x []float64) (float64, error) {
+	if !c.varies() {
+		return c.Sets[d.Set], nil
+	}
 	user := d.Proposal(x)
 	if c.Setting != nil {
 		if own := c.Setting(d.Set, user); !num.Finite(own) || own < 0 {
@@ -219,9 +222,8 @@ func (c *Model) BudgetError() error {
 	return fmt.Errorf("%w: spent %g of %g", ErrBudget, c.Ledger.Spent(), c.Ledger.Budget)
 }
 
-// AffordableSets lists the control sets that fit what is left of the budget.
-func (c *Model) AffordableSets() []int {
-	var fits []int
+// AffordableSets appends the control sets that fit what is left of the budget to fits.
+func (c *Model) AffordableSets(fits []int) []int {
 	for i, cost := range c.Sets {
 		if c.Ledger.Fits(cost) {
 			fits = append(fits, i)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // fieldNoiseRule says how the objective's process follows the process of the noise: exactly while
@@ -30,17 +31,17 @@ func (m *Model) follow(left int) error {
 	if !r.hasVariance() {
 		return errUnfollowed
 	}
-	l := m.lessons(m.Noise.Hyper, rows[len(rows)-1:], h.Scale, nil, nil)
-	if err := exchange(m.Noise.GP, left, r.X, l.y[0]-m.Noise.Hyper.Mean, l.variance[0]+m.Noise.Hyper.extra); err != nil {
+	y, variance := m.Noise.Hyper.link.target(r.Variance/(h.Scale*h.Scale), r.Shots)
+	if err := exchange(m.Noise.GP, left, r.X, y-m.Noise.Hyper.Mean, variance+m.Noise.Hyper.extra); err != nil {
 		return err
 	}
-	estimates := make([]float64, len(rows))
+	estimates := m.Memory.Floats(len(rows))
 	for i := range rows {
 		estimates[i] = rows[i].Variance
 	}
 	m.Noise.limit(estimates, h.Scale)
-	noise := make([]float64, len(rows))
-	m.Noise.ofLearnt(noise, rows, m.Beta)
+	noise := m.Memory.Floats(len(rows))
+	m.Noise.ofLearnt(m.Memory, noise, rows, m.Beta)
 	if err := exchange(m.GP, left, r.X, (r.Mean-h.Center)/h.Scale, noise[len(noise)-1]); err != nil {
 		return err
 	}
@@ -59,9 +60,9 @@ func exchange(g *gpcore.GP, left int, x []float64, y, noise float64) error {
 // ofLearnt is OfMeans of the rows that the process has learnt, one for one, in O(n^2): at an
 // observation with noise d and weight a = (K^-1 y)_i the posterior mean is y - d a, its
 // variance d - d^2 (K^-1)_ii.
-func (v *NoiseField) ofLearnt(dst []float64, rows []Row, beta float64) {
+func (v *NoiseField) ofLearnt(memory *num.Memory, dst []float64, rows []Row, beta float64) {
 	n := v.GP.Len()
-	mean, variance := make([]float64, n), make([]float64, n)
+	mean, variance := memory.Floats(n), memory.Floats(n)
 	v.GP.LeaveOneOut(mean, variance)
 	v.GP.FittedMeans(mean)
 	for i := range rows {

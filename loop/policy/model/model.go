@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // Model is the posterior of the standardised objective, and of its noise where
@@ -30,6 +31,11 @@ type Model struct {
 
 	// Priors replace Fitted and GP where priors compete; nil where not.
 	Priors *priorSet
+
+	// Memory is that of the calls of the policy which has the model; nil: the heap.
+	Memory     *num.Memory
+	components num.Slab[Component]
+	views      num.Slab[View]
 }
 
 func New(m *Rules) (*Model, error) {
@@ -170,21 +176,25 @@ func (m *Model) adoptPriors() {
 	}
 }
 
-// Views are the posteriors that the decision of a step looks at.
+// Views are the posteriors that the decision of a step looks at. They hold until the policy's next call.
 func (m *Model) Views(step int) []View {
 	if m.Priors != nil {
 		return m.Priors.Views(step)
 	}
-	return []View{m.Posterior()}
+	out := m.views.Take(m.Memory, 1)
+	out[0] = m.Posterior()
+	return out
 }
 
 // Posterior is the posterior by which settings are judged: where priors compete their
-// average, whatever the rule by which they decide.
+// average, whatever the rule by which they decide. It holds until the policy's next call.
 func (m *Model) Posterior() View {
 	if m.Priors != nil {
 		return m.Priors.averaged()
 	}
-	return View{{GP: m.GP, Scale: 1, Weight: 1}}
+	out := View(m.components.Take(m.Memory, 1))
+	out[0] = Component{GP: m.GP, Scale: 1, Weight: 1}
+	return out
 }
 
 // Task describes a fit on the present data.
@@ -212,10 +222,10 @@ func (m *Model) NoiseIsPriorMedian() bool {
 }
 
 // ExpectedNoise lists the expected variance of one shot of z at points of all coordinates,
-// row after row.
+// row after row. The list holds until the policy's next call.
 func (m *Model) ExpectedNoise(x []float64) []float64 {
 	d := m.Width()
-	out := make([]float64, len(x)/d)
+	out := m.Memory.Floats(len(x) / d)
 	if m.Noise == nil {
 		for i := range out {
 			out[i] = m.Active.shotNoise(x[i*d : (i+1)*d])

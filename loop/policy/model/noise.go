@@ -16,6 +16,8 @@ type NoiseField struct {
 	// low and high clip the bound that enters the objective's model: a thousandth of
 	// the median sample variance, and the largest one (rho_max^2 of the paper).
 	low, high float64
+
+	sorted []float64 // scratch
 }
 
 // newNoiseField makes an empty field.
@@ -53,7 +55,9 @@ func (v *NoiseField) levels(dst []float64, rows []Row) {
 // limit takes the clips from what rows say of the variance, in squared units of the objective,
 // of which there is one at least; scale is the objective's.
 func (v *NoiseField) limit(estimates []float64, scale float64) {
-	variances := slices.Sorted(slices.Values(estimates))
+	v.sorted = append(v.sorted[:0], estimates...)
+	slices.Sort(v.sorted)
+	variances := v.sorted
 	s2 := scale * scale
 	v.low = max(1e-3*typical(variances)/s2, 1e-2*MinNoise)
 	v.high = max(variances[len(variances)-1]/s2, v.low)

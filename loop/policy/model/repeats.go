@@ -12,10 +12,10 @@ func (m *Model) Repeats(count, first int, alpha float64) bool {
 	if from < 0 || rows[from].Step < first || c.GP.Len() != len(rows) {
 		return false
 	}
-	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
+	mean, variance := m.Memory.Floats(len(rows)), m.Memory.Floats(len(rows))
 	c.GP.LeaveOneOut(mean, variance)
 	c.GP.FittedMeans(mean)
-	var x []float64
+	x := m.Memory.Floats(len(rows) * c.GP.Dim())[:0]
 	for i := range rows {
 		x = append(x, c.GP.X(i)...)
 	}
@@ -61,7 +61,7 @@ func (m *Model) Surprise(count, first int) (row int) {
 // riskAt is alpha times the expected noise variance of one shot at points of all coordinates.
 func (m *Model) riskAt(x []float64, alpha float64) []float64 {
 	if alpha == 0 {
-		return make([]float64, len(x)/m.Width())
+		return m.Memory.Floats(len(x) / m.Width())
 	}
 	out := m.ExpectedNoise(x)
 	for i := range out {

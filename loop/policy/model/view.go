@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // View is one posterior of the standardised objective: a mixture of processes. With
@@ -57,13 +58,12 @@ func (v View) Offset() float64 {
 	return sum
 }
 
-// LinearTerms lists the terms of E[a*mean + b*sd], averaged over the components.
-func (v View) LinearTerms(a, b float64) []expectations.Term {
-	out := make([]expectations.Term, len(v))
-	for i, c := range v {
-		out[i] = expectations.Term{Process: c.GP, Mean: c.Weight * c.Scale * a, SD: c.Weight * c.Scale * b, Offset: c.Offset}
+// LinearTerms appends the terms of E[a*mean + b*sd], averaged over the components, to dst.
+func (v View) LinearTerms(dst []expectations.Term, a, b float64) []expectations.Term {
+	for _, c := range v {
+		dst = append(dst, expectations.Term{Process: c.GP, Mean: c.Weight * c.Scale * a, SD: c.Weight * c.Scale * b, Offset: c.Offset})
 	}
-	return out
+	return dst
 }
 
 // TermsOf lists the terms of a function of the mean (the prior's included) and the standard
@@ -81,9 +81,9 @@ func (v View) TermsOf(f func(mu, sigma float64) (value, byMu, bySigma float64)) 
 
 // Means are the mixture's means at points x of all coordinates, row after row: O(n)
 // each, O(1) where they are the observations that a process holds.
-func (v View) Means(mean, x []float64) {
+func (v View) Means(memory *num.Memory, mean, x []float64) {
 	clear(mean)
-	m := make([]float64, len(mean))
+	m := memory.Floats(len(mean))
 	d := len(x) / max(len(mean), 1)
 	for _, c := range v {
 		if c.hasPoints(x) {
@@ -100,10 +100,10 @@ func (v View) Means(mean, x []float64) {
 // Moments are the mixture's mean and standard deviation at points x of all
 // coordinates, row after row: the variance is the mean of the variances plus the
 // variance of the means.
-func (v View) Moments(mean, sd, x []float64) {
+func (v View) Moments(memory *num.Memory, mean, sd, x []float64) {
 	clear(mean)
 	clear(sd)
-	m, s := make([]float64, len(mean)), make([]float64, len(mean))
+	m, s := memory.Floats(len(mean)), memory.Floats(len(mean))
 	d := len(x) / max(len(mean), 1)
 	for _, c := range v {
 		c.GP.Predict(m, s, x)

@@ -2,6 +2,7 @@ package risk
 
 import (
 	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -15,6 +16,34 @@ type Criterion struct {
 	Risk   float64 // alpha in 1/(the objective's unit); 0: none
 	// Cache keeps expectations from one use to the next; nil: they are made anew.
 	Cache *expectations.Cache
+
+	terms     num.Objects[noiseTerm]
+	summaries num.Slab[Summary]
+	lists     num.Slab[[]Summary]
+	noise     [2]expectations.Term // scratch
+}
+
+// noiseTerm is -alpha times the variance of one shot where the noise's process is, beta standard deviations below
+// its expectation.
+type noiseTerm struct {
+	field       *model.NoiseField
+	alpha, beta float64
+	of          func(mu, sigma float64) (value, byMu, bySigma float64)
+}
+
+// noiseTerm gives one until the policy's next call.
+func (e *Criterion) noiseTerm(field *model.NoiseField, alpha, beta float64) expectations.Term {
+	t := e.terms.Take(e.Model.Memory)
+	if t.of == nil {
+		t.of = t.value
+	}
+	t.field, t.alpha, t.beta = field, alpha, beta
+	return expectations.Term{Process: field.GP, Of: t.of}
+}
+
+func (t *noiseTerm) value(mu, sigma float64) (value, byMu, bySigma float64) {
+	v, byMean, bySD := t.field.ShotVariance(mu, sigma, -t.beta)
+	return -t.alpha * v, -t.alpha * byMean, -t.alpha * bySD
 }
 
 // Alpha is the risk factor of the standardised objective: with y = scale*z,
@@ -33,16 +62,14 @@ func (e *Criterion) SpreadAlpha() float64 {
 	return e.Risk * e.Model.Active.Scale * e.Random.Inflation()
 }
 
-// Terms are the terms of -alpha v, with v the noise variance beta standard
+// Terms appends the terms of -alpha v to dst, with v the noise variance beta standard
 // deviations below its expectation (above it for a negative beta): none without a
 // risk term, before the noise is learnt, or where it is known (see SubtractKnownRisk).
-func (e *Criterion) Terms(beta float64) []expectations.Term {
+// They hold until the policy's next call.
+func (e *Criterion) Terms(dst []expectations.Term, beta float64) []expectations.Term {
 	alpha, field := e.Alpha(), e.Model.Noise
 	if alpha == 0 || field == nil {
-		return nil
+		return dst
 	}
-	return []expectations.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
-		v, byMean, bySD := field.ShotVariance(mu, sigma, -beta)
-		return -alpha * v, -alpha * byMean, -alpha * bySD
-	}}}
+	return append(dst, e.noiseTerm(field, alpha, beta))
 }

@@ -59,7 +59,8 @@ func (s *Summary) ShotBound(inflation float64) float64 {
 	return s.bound + s.spread/inflation
 }
 
-// Summarise evaluates settings x, one row of the domain's coordinates each.
+// Summarise evaluates settings x, one row of the domain's coordinates each. The summaries hold until the policy's
+// next call.
 func (e *Criterion) Summarise(j Evaluation, ends Ends, x []float64) ([]Summary, error) {
 	if j.Domain.Size() == 0 {
 		return e.summariseUncontrolled(j, ends)
@@ -68,8 +69,9 @@ func (e *Criterion) Summarise(j Evaluation, ends Ends, x []float64) ([]Summary, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Summary, len(x)/j.Domain.Size())
-	moments := make([][]Summary, len(j.View)) // of each component; shot is the mean's variance
+	memory := e.Model.Memory
+	out := e.summaries.Take(memory, len(x)/j.Domain.Size())
+	moments := e.lists.Take(memory, len(j.View)) // of each component; shot is the mean's variance
 	for i, c := range j.View {
 		m, err := e.componentMoments(c, in, x, len(j.Domain.Random) > 0)
 		if err != nil {
@@ -118,9 +120,10 @@ func (e *Criterion) shareNodes(in expectations.Inputs, v model.View) (expectatio
 // componentMoments has one component's E[mean], E[sd] and, where there are any, the
 // variance of its mean over the random variables.
 func (e *Criterion) componentMoments(c model.Component, in expectations.Inputs, x []float64, random bool) ([]Summary, error) {
-	out := make([]Summary, len(x)/len(in.Controlled))
-	m, err := e.Cache.Moments(expectations.Term{Process: c.GP, Offset: c.Offset}, in, x)
-	if err != nil {
+	memory, n := e.Model.Memory, len(x)/len(in.Controlled)
+	out := e.summaries.Take(memory, n)
+	m := expectations.Moments{Mean: memory.Floats(n), SD: memory.Floats(n), Square: memory.Floats(n)}
+	if err := e.Cache.Moments(m, expectations.Term{Process: c.GP, Offset: c.Offset}, in, x); err != nil {
 		return nil, err
 	}
 	for k := range out {
@@ -172,21 +175,11 @@ func (e *Criterion) addNoise(j Evaluation, beta float64, out []Summary, in expec
 		}
 		return nil
 	}
-	expected := func(off float64) ([]float64, error) {
-		terms := []expectations.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
-			return field.ShotVariance(mu, sigma, -off)
-		}}}
-		if len(in.Random) > 0 { // over the nodes that suit the objective, as in a decision: those of the first term
-			terms = append([]expectations.Term{{Process: j.View[0].GP}}, terms...)
-		}
-		return space.Expectation(e.Cache, terms, in, x)
-	}
-	bound, err := expected(beta)
-	if err != nil {
+	bound, likely := e.Model.Memory.Floats(len(out)), e.Model.Memory.Floats(len(out))
+	if err := e.expectNoise(bound, j, beta, in, x); err != nil {
 		return err
 	}
-	likely, err := expected(0)
-	if err != nil {
+	if err := e.expectNoise(likely, j, 0, in, x); err != nil {
 		return err
 	}
 	for k := range out {
@@ -194,6 +187,16 @@ func (e *Criterion) addNoise(j Evaluation, beta float64, out []Summary, in expec
 		out[k].Shot += likely[k]
 	}
 	return nil
+}
+
+// expectNoise sets dst to the expected variance of one shot, beta standard deviations below what is likely, where
+// the noise is learnt.
+func (e *Criterion) expectNoise(dst []float64, j Evaluation, beta float64, in expectations.Inputs, x []float64) error {
+	terms := e.noise[:0]
+	if len(in.Random) > 0 { // over the nodes that suit the objective, as in a decision: those of the first term
+		terms = append(terms, expectations.Term{Process: j.View[0].GP})
+	}
+	return space.Expectation(e.Cache, dst, append(terms, e.noiseTerm(e.Model.Noise, -1, beta)), in, x)
 }
 
 // summariseUncontrolled is the summary of doing nothing: every variable is random, so

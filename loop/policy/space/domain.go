@@ -23,6 +23,7 @@ type Domain struct {
 	// the same values in the users' units.
 	List, userList []float64
 	rows           map[string]int // of the list, by the bits of the coordinates
+	whole          []search.Axis  // ProblemAxes
 }
 
 // NewDomain describes control set number set; candidates are as in Spec.
@@ -124,11 +125,18 @@ func keyOf(x []float64) string {
 	return string(key)
 }
 
-// ProblemAxes describes a box to the search; nil for a list.
+// ProblemAxes describes a box to the search; nil for a list. They are read only.
 func (d *Domain) ProblemAxes() []search.Axis {
 	if d.Listed() > 0 {
 		return nil
 	}
+	if d.whole == nil {
+		d.whole = d.problemAxes()
+	}
+	return d.whole
+}
+
+func (d *Domain) problemAxes() []search.Axis {
 	out := make([]search.Axis, len(d.Coords))
 	for j, i := range d.Coords {
 		a := &d.Axes[i]
@@ -193,7 +201,14 @@ func (d *Domain) Round(x []float64) {
 
 // Proposal is setting x in the users' units, NaN for the random variables.
 func (d *Domain) Proposal(x []float64) []float64 {
-	out := num.NaNs(len(d.Axes))
+	return d.ProposalIn(make([]float64, len(d.Axes)), x)
+}
+
+// ProposalIn is Proposal in out, with one value for each variable.
+func (d *Domain) ProposalIn(out, x []float64) []float64 {
+	for i := range out {
+		out[i] = math.NaN()
+	}
 	if c := d.Size(); d.Listed() > 0 {
 		k := d.NearestListed(x)
 		for j, i := range d.Coords {

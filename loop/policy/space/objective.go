@@ -171,12 +171,11 @@ func WithPenalty(o search.Objective, penalty func(x []float64) float64) search.O
 	return Adjust(o, Subtrahend{Value: penalty})
 }
 
-// Expectation evaluates E[terms] at settings x, by what is in the cache where it may; nil: none.
-func Expectation(c *expectations.Cache, terms []expectations.Term, in expectations.Inputs, x []float64) ([]float64, error) {
+// Expectation sets dst to E[terms] at settings x, by what is in the cache where it may; nil: none.
+func Expectation(c *expectations.Cache, dst []float64, terms []expectations.Term, in expectations.Inputs, x []float64) error {
 	if in.Random == nil && in.Nodes == nil { // nothing is random: points, and no memory for nodes
-		out := make([]float64, len(x)/len(in.Controlled))
-		expectations.At(out, terms, x)
-		return out, nil
+		c.At(dst, terms, x)
+		return nil
 	}
-	return c.Values(terms, in, x)
+	return c.Values(dst, terms, in, x)
 }

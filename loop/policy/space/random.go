@@ -2,7 +2,6 @@ package space
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/integrate/quad"
 
@@ -66,6 +65,10 @@ type RandomVariables struct {
 	draws draws
 	// timed says that time is one more coordinate of the model, the last.
 	timed bool
+
+	// Memory is that of the calls of the policy which asks; nil: the heap.
+	Memory    *num.Memory
+	marginals num.Slab[quadrature.Marginal]
 }
 
 // NewRandomVariables draws the common random numbers of a run. A held variable that
@@ -96,9 +99,10 @@ func NewRandomVariables(variables []Variable, axes []Axis, capacity int, timed b
 // point masses. One variable with a known density gets Gauss-Legendre nodes times
 // that density; else scrambled Sobol points are mapped by the quantiles, and
 // learnt variables take their values together: from the uniform distribution with
-// probability 10/(10+N), else from one of their N joint readings.
+// probability 10/(10+N), else from one of their N joint readings. The rule holds until the
+// policy's next call.
 func (e *RandomVariables) Nodes(random []int) Nodes {
-	var learnt, known []int
+	learnt, known := e.Memory.Ints(len(random))[:0], e.Memory.Ints(len(random))[:0]
 	for _, i := range random {
 		switch e.Marginals[i].kind {
 		case Learnt:
@@ -109,7 +113,8 @@ func (e *RandomVariables) Nodes(random []int) Nodes {
 	}
 	switch {
 	case len(learnt)+len(known) == 0:
-		n := Nodes{Weight: []float64{1}}
+		n := Nodes{X: e.Memory.Floats(len(random))[:0], Weight: e.Memory.Floats(1)}
+		n.Weight[0] = 1
 		for _, i := range random {
 			n.X = append(n.X, e.Last[i])
 		}
@@ -121,10 +126,11 @@ func (e *RandomVariables) Nodes(random []int) Nodes {
 }
 
 // Inputs splits the coordinates of a point into the domain's and those left to chance,
-// for a decision before a step: under drift the time is held at that step.
+// for a decision before a step: under drift the time is held at that step. They hold until the
+// policy's next call.
 func (e *RandomVariables) Inputs(d *Domain, step int) expectations.Inputs {
 	in := expectations.Inputs{Controlled: d.Coords, Seed: e.seed}
-	var learnt []int
+	learnt := e.Memory.Ints(len(d.Random))[:0]
 	for _, i := range d.Random {
 		if e.Marginals[i].kind == Learnt {
 			learnt = append(learnt, i)
@@ -138,6 +144,9 @@ func (e *RandomVariables) Inputs(d *Domain, step int) expectations.Inputs {
 		in.Nodes = &quadrature.Nodes{X: n.X, Weight: n.Weight}
 		return in
 	}
+	if more := len(d.Random) + 1; len(d.Random) > 0 || e.timed {
+		in.Random = e.marginals.Take(e.Memory, more)[:0]
+	}
 	for _, i := range d.Random {
 		in.Random = append(in.Random, e.Marginals[i].of(e.Last[i]))
 	}
@@ -150,8 +159,8 @@ func (e *RandomVariables) Inputs(d *Domain, step int) expectations.Inputs {
 // gauss is the rule for one variable with a density.
 func (e *RandomVariables) gauss(random []int, variable int) Nodes {
 	m := e.Marginals[variable]
-	n := Nodes{Weight: make([]float64, gaussNodes)}
-	at := make([]float64, gaussNodes)
+	n := Nodes{X: e.Memory.Floats(gaussNodes * len(random))[:0], Weight: e.Memory.Floats(gaussNodes)}
+	at := e.Memory.Floats(gaussNodes)
 	low, high := m.support()
 	quad.Legendre{}.FixedLocations(at, n.Weight, low, high)
 	sum := 0.0
@@ -174,7 +183,10 @@ func (e *RandomVariables) gauss(random []int, variable int) Nodes {
 
 // sampled is the rule by common random numbers.
 func (e *RandomVariables) sampled(random, learnt []int) Nodes {
-	n := Nodes{Weight: slices.Repeat([]float64{1 / float64(sobolNodes)}, sobolNodes)}
+	n := Nodes{X: e.Memory.Floats(sobolNodes * len(random))[:0], Weight: e.Memory.Floats(sobolNodes)}
+	for j := range n.Weight {
+		n.Weight[j] = 1 / float64(sobolNodes)
+	}
 	rows := e.Readings.joint(learnt)
 	uniform := learntWeight / (learntWeight + float64(len(rows)))
 	for _, p := range e.base {
@@ -222,7 +234,7 @@ func (e *RandomVariables) Inflation() float64 { return e.draws.inflation() }
 // that controlled does not hold did it by themselves; nil: all of them.
 func (e *RandomVariables) Observe(x []float64, controlled []bool, step, shots int) {
 	copy(e.Last, x)
-	reading, any := num.NaNs(len(x)), false
+	reading, any := []float64(nil), false
 	for i := range x {
 		if controlled != nil && controlled[i] || e.Marginals[i].kind == Held {
 			continue
@@ -231,6 +243,9 @@ func (e *RandomVariables) Observe(x []float64, controlled []bool, step, shots in
 			e.draws.observe(i, x[i], step, shots)
 		}
 		if e.Marginals[i].kind == Learnt {
+			if !any {
+				reading = num.NaNs(len(x))
+			}
 			reading[i], any = x[i], true
 		}
 	}

@@ -35,7 +35,7 @@ func (d *Domain) Around(centre, reach []float64) Region {
 		return r
 	}
 	r.Screen, r.Climbs = 24*d.Size(), 2
-	r.Axes = d.ProblemAxes()
+	r.Axes = slices.Clone(d.ProblemAxes())
 	for j, i := range d.Coords {
 		a, x, w := &r.Axes[j], centre[j], reach[i]
 		low, high := max(x-w, 0), min(x+w, 1)

@@ -21,7 +21,30 @@ const (
 // arguments alone, so that a decision never depends on how many numbers an
 // earlier one drew.
 func Stream(seed uint64, p Purpose, step int) *rand.Rand {
-	return rand.New(rand.NewPCG(Mix(seed+Mix(uint64(p))), Mix(uint64(step))))
+	return rand.New(rand.NewPCG(seedsOf(seed, p, step)))
+}
+
+func seedsOf(seed uint64, p Purpose, step int) (uint64, uint64) {
+	return Mix(seed + Mix(uint64(p))), Mix(uint64(step))
+}
+
+// Generator gives random streams one after the other, as the function Stream does, with one object.
+// The zero value is ready for use; nil makes an object each time.
+type Generator struct {
+	pcg rand.PCG
+	r   *rand.Rand
+}
+
+// Stream is the random stream of one purpose in one step, until the next call.
+func (g *Generator) Stream(seed uint64, p Purpose, step int) *rand.Rand {
+	if g == nil {
+		return Stream(seed, p, step)
+	}
+	if g.r == nil {
+		g.r = rand.New(&g.pcg)
+	}
+	g.pcg.Seed(seedsOf(seed, p, step))
+	return g.r
 }
 
 // Mix is the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): it
