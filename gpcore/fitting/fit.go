@@ -112,6 +112,9 @@ func (e *evidence) climb(ctx context.Context, start []float64) {
 			return optimize.NotTerminated, nil
 		},
 	}
+	// Both thresholds are in the logarithm of the posterior. A gain below 1e-4 in each of three iterations, or a slope
+	// below 1e-3 for a factor of e in a hyperparameter, makes the values found at most a thousandth more probable: the
+	// spread of the posterior, where that falls by a half, is hundreds of times as far away.
 	settings := optimize.Settings{
 		GradientThreshold: 1e-3,
 		MajorIterations:   100,
