@@ -82,6 +82,23 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
+// TestWorkUnits: decisions that are cut are others, the same at each time, and the results say to what they were limited.
+func TestWorkUnits(t *testing.T) {
+	r := short(t, "rahbo/branin-1", 1, 14, "rahbo")
+	whole := do(t, r)
+	r.WorkUnits = 1
+	cut := do(t, r)
+	if !strings.Contains(cut, `"work_units":1`) || strings.Contains(whole, "work_units") {
+		t.Errorf("the limit is not in the results: %.200s", cut)
+	}
+	if again := do(t, r); again != cut {
+		t.Error("the same limit gives another result")
+	}
+	if strings.Replace(cut, `"work_units":1,`, "", 1) == whole {
+		t.Error("nothing was cut")
+	}
+}
+
 // TestSeriesAddUp: cost and regrets follow from each other.
 func TestSeriesAddUp(t *testing.T) {
 	r := short(t, "cvs/hartmann-moderate-0.02", 2, 0, "ucb-cvs-etc-ada")

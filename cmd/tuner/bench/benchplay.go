@@ -34,6 +34,7 @@ type Flags struct {
 	FirstSeed uint64
 	Workers   int
 	Steps     int
+	WorkUnits int
 	Shard     string
 	Out       string
 	JSON      bool
@@ -61,10 +62,12 @@ func (b *Run) Prepare(seedsGiven bool) error {
 		return fault.Usage(fault.WithHint(fmt.Errorf("--workers %d: at least one is needed", f.Workers), "without --workers every core gets one"))
 	case f.Steps < 0:
 		return fault.Usage(fault.WithHint(fmt.Errorf("--steps %d must be positive", f.Steps), "leave it out for the experiment's own length"))
+	case f.WorkUnits < 0:
+		return fault.Usage(fault.WithHint(fmt.Errorf("--work-units %d must be positive", f.WorkUnits), "leave it out, and no decision is cut"))
 	case f.FirstSeed > 1<<63:
 		return fault.Usage(fmt.Errorf("--first-seed %d is above %d", f.FirstSeed, uint64(1)<<63))
 	}
-	b.run = experiment.Run{Experiment: x, Workers: f.Workers, Steps: f.Steps, Version: host.Version(),
+	b.run = experiment.Run{Experiment: x, Workers: f.Workers, Steps: f.Steps, WorkUnits: f.WorkUnits, Version: host.Version(),
 		CPU: processorTime, Competitors: x.Competitors}
 	if len(f.Policies) > 0 {
 		b.run.Competitors = nil

@@ -91,6 +91,7 @@ yet. A run that is interrupted leaves the seeds that were done there.`,
 	flags.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "seeds played at a time")
 	flags.Lookup("workers").DefValue = "every core" // the same text on every computer
 	flags.IntVar(&f.Steps, "steps", 0, "end after so many counted steps, for a quick look (default the experiment's)")
+	flags.IntVar(&f.WorkUnits, "work-units", 0, "cut each decision after so many units of work, as a deadline does (default none is cut)")
 	flags.StringVar(&f.Shard, "shard", "", "i/n: every n-th seed only, from the i-th on; i counts from 0")
 	flags.StringVar(&f.Out, "out", "", "file for the results, - for stdout")
 	flags.BoolVar(&f.JSON, "json", false, "print the results as JSON lines instead of a summary")

@@ -60,6 +60,8 @@ func agree(first, file Named) error {
 			return fmt.Errorf("%q comes from version %q, %q from %q", file.Name, r.Version, first.Name, want.Version)
 		case r.Steps != want.Steps:
 			return fmt.Errorf("%q was bounded to %d steps, %q to %d (0: not)", file.Name, r.Steps, first.Name, want.Steps)
+		case r.WorkUnits != want.WorkUnits:
+			return fmt.Errorf("%q was limited to %d units of work a decision, %q to %d (0: not)", file.Name, r.WorkUnits, first.Name, want.WorkUnits)
 		}
 	}
 	if a, b := policies(first), policies(file); a != b {

@@ -36,7 +36,7 @@ type game struct {
 // of the result; the error is the end of the context, or a specification that is
 // refused.
 func play(ctx context.Context, x *Experiment, c Competitor, p *Problem, of seedOf) (Seed, error) {
-	made, err := makePolicy(x, c, p, of.seed)
+	made, err := makePolicy(x, c, p, of)
 	if err != nil {
 		return Seed{}, err
 	}
@@ -61,8 +61,10 @@ func play(ctx context.Context, x *Experiment, c Competitor, p *Problem, of seedO
 }
 
 // makePolicy makes a competitor for a seed's problem.
-func makePolicy(x *Experiment, c Competitor, p *Problem, seed uint64) (policy.Policy, error) {
-	made, err := policy.New(x.Spec(c, p, seed))
+func makePolicy(x *Experiment, c Competitor, p *Problem, of seedOf) (policy.Policy, error) {
+	s := x.Spec(c, p, of.seed)
+	s.WorkUnits = of.units
+	made, err := policy.New(s)
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q, policy %q: %w", x.Name, c.Name, err)
 	}
@@ -84,11 +86,11 @@ func makeJudge(x *Experiment, p *Problem, seed uint64) (policy.Policy, error) {
 	return made, nil
 }
 
-// seedOf says which seed is played and for how many counted steps at most, 0 for as
-// many as the experiment has.
+// seedOf says which seed is played, for how many counted steps at most and with how many units of work a
+// decision; 0: as many as the experiment has, and as it needs.
 type seedOf struct {
-	seed  uint64
-	steps int
+	seed         uint64
+	steps, units int
 }
 
 func (g *game) run(ctx context.Context) error {

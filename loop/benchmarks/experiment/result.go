@@ -24,8 +24,10 @@ type Result struct {
 	Version string `json:"version"`
 	// Steps is the bound on counted steps that the run asked for beside the
 	// experiment's own, 0 for none.
-	Steps int    `json:"steps,omitempty"`
-	Seeds []Seed `json:"seeds"`
+	Steps int `json:"steps,omitempty"`
+	// WorkUnits is what each decision was limited to, 0 for none.
+	WorkUnits int    `json:"work_units,omitempty"`
+	Seeds     []Seed `json:"seeds"`
 	// CPUSeconds is the processor time of all seeds together, all threads.
 	CPUSeconds float64 `json:"cpu_s"`
 }

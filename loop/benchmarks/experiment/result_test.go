@@ -121,12 +121,13 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	first := Named{"a", []Result{sampleResult("rahbo", 0, 1)}}
 	for want, other := range map[string][]Result{
-		`"b" is of experiment "rahbo/sine-2", "a" of "rahbo/sine-1"`: change(func(r *Result) { r.Experiment = "rahbo/sine-2" }),
-		`"b" comes from version "v2", "a" from "v1"`:                 change(func(r *Result) { r.Version = "v2" }),
-		`"b" was bounded to 7 steps, "a" to 0 (0: not)`:              change(func(r *Result) { r.Steps = 7 }),
-		`"b" holds the policies sobol, "a" holds rahbo`:              change(func(r *Result) { r.Policy = "sobol" }),
-		`seed 1 of policy "rahbo" is in "a" and in "b"`:              change(func(r *Result) { r.Seeds[0].Seed = 1 }),
-		`"b" holds the policies rahbo, sobol, "a" holds rahbo`:       {sampleResult("rahbo", 5), sampleResult("sobol", 5)},
+		`"b" is of experiment "rahbo/sine-2", "a" of "rahbo/sine-1"`:       change(func(r *Result) { r.Experiment = "rahbo/sine-2" }),
+		`"b" comes from version "v2", "a" from "v1"`:                       change(func(r *Result) { r.Version = "v2" }),
+		`"b" was limited to 3 units of work a decision, "a" to 0 (0: not)`: change(func(r *Result) { r.WorkUnits = 3 }),
+		`"b" was bounded to 7 steps, "a" to 0 (0: not)`:                    change(func(r *Result) { r.Steps = 7 }),
+		`"b" holds the policies sobol, "a" holds rahbo`:                    change(func(r *Result) { r.Policy = "sobol" }),
+		`seed 1 of policy "rahbo" is in "a" and in "b"`:                    change(func(r *Result) { r.Seeds[0].Seed = 1 }),
+		`"b" holds the policies rahbo, sobol, "a" holds rahbo`:             {sampleResult("rahbo", 5), sampleResult("sobol", 5)},
 	} {
 		if _, err := Merge([]Named{first, {"b", other}}); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

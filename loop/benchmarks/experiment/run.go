@@ -18,6 +18,8 @@ type Run struct {
 	Workers int
 	// Steps bounds the counted steps below the experiment's own; 0: it does not.
 	Steps int
+	// WorkUnits cut each decision after so many units of work, as a deadline may; 0: none is cut.
+	WorkUnits int
 	// Version is written into the results.
 	Version string
 	// CPU is the processor time of this process so far; nil: not known, 0 is written.
@@ -85,7 +87,7 @@ func (r *Run) draw(ctx context.Context) ([]*Problem, error) {
 // work.
 func (r *Run) check(problems []*Problem) error {
 	for _, c := range r.Competitors {
-		if _, err := makePolicy(r.Experiment, c, problems[0], r.Seeds[0]); err != nil {
+		if _, err := makePolicy(r.Experiment, c, problems[0], r.of(0)); err != nil {
 			return err
 		}
 	}
@@ -94,13 +96,13 @@ func (r *Run) check(problems []*Problem) error {
 
 // compete plays one policy; before is how many repetitions were done already.
 func (r *Run) compete(ctx context.Context, c Competitor, problems []*Problem, before int) (Result, error) {
-	out := Result{Format: Format, Experiment: r.Experiment.Name, Policy: c.Name, Version: r.Version, Steps: r.Steps}
+	out := Result{Format: Format, Experiment: r.Experiment.Name, Policy: c.Name, Version: r.Version, Steps: r.Steps, WorkUnits: r.WorkUnits}
 	start := r.cpu()
 	played := make([]*Seed, len(r.Seeds))
 	var mutex sync.Mutex
 	done := before
 	err := r.each(ctx, func(i int) error {
-		s, err := play(ctx, r.Experiment, c, problems[i], seedOf{r.Seeds[i], r.Steps})
+		s, err := play(ctx, r.Experiment, c, problems[i], r.of(i))
 		if err != nil {
 			return err
 		}
@@ -119,6 +121,9 @@ func (r *Run) compete(ctx context.Context, c Competitor, problems []*Problem, be
 	out.CPUSeconds = float64((r.cpu() - start).Milliseconds()) / 1e3
 	return out, err
 }
+
+// of is seed number i with the bounds of the run.
+func (r *Run) of(i int) seedOf { return seedOf{r.Seeds[i], r.Steps, r.WorkUnits} }
 
 // each calls job(i) for every seed on Workers goroutines until one fails or ctx ends,
 // and returns the first error.
