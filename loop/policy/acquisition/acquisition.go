@@ -39,6 +39,8 @@ type Option struct {
 	// logFloor, where positive, has the search work on the logarithm of the value, from that
 	// value on.
 	logFloor float64
+	// logged says that the objective is the logarithm of the value.
+	logged bool
 	// tail, where not nil, is that logarithm below the floor.
 	tail tail
 	// typicalCost, where positive, says that the value was divided by the cost over a typical
@@ -49,7 +51,7 @@ type Option struct {
 // InUserUnits is a value that was found, in the user's units.
 func (o *Option) InUserUnits(h *model.Hyper, found float64) float64 {
 	value := found + o.Offset
-	if o.logFloor > 0 {
+	if o.logFloor > 0 || o.logged {
 		value = math.Exp(value)
 	}
 	value = o.Unit.ToUserUnits(h, value)
@@ -68,7 +70,7 @@ func (o Option) ForSearch(costs *cost.Model, d *space.Domain) Option {
 	if o.logFloor == 0 && costs == nil {
 		return o
 	}
-	r := transformation{offset: o.Offset, floor: o.logFloor, tail: o.tail}
+	r := transformation{offset: o.Offset, floor: o.logFloor, tail: o.tail, logged: o.logged}
 	if costs != nil {
 		o.typicalCost = costs.TypicalCost
 		r.price = cost.NewPrice(costs, d)

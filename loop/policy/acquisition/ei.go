@@ -32,15 +32,12 @@ func (Improvement) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		objectives, err := d.Expectations(v.TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
-			return expectedImprovement(mu-best, sigma)
-		}))
+		out, err = d.inLogs(out, v, ObjectiveDifference, positive{
+			value: func(mean, sd float64) (value, byMean, bySD float64) { return expectedImprovement(mean-best, sd) },
+			log:   func(mean, sd float64) (value, byMean, bySD float64) { return logImprovement(mean-best, sd) },
+		})
 		if err != nil {
 			return nil, err
-		}
-		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: ObjectiveDifference, logFloor: minImprovement,
-				tail: newTermTail(objectives[i], d.inputs(set), v, func(mean, sd float64) (value, byMean, bySD float64) { return logImprovement(mean-best, sd) })})
 		}
 	}
 	return out, nil

@@ -141,13 +141,20 @@ func (s *keptSearch) remember(problems []search.Problem) {
 // objectiveValues are those of a criterion that changes by coefficients from step to step, for
 // the decision's control sets.
 func (d *Decision) objectiveValues(terms []expectations.Term) ([]*expectations.Expected, error) {
-	if len(d.Views) == 1 && len(d.Sets) == 1 && len(terms) <= trackedProcesses {
-		if in := d.inputs(d.Sets[0]); in.Random == nil && in.Nodes == nil {
-			o, err := d.Kept.expectation(terms, d.Sets[0], in)
-			out := d.slabs().expected.Take(d.memory(), 1)
-			out[0] = o
-			return out, err
-		}
+	if len(terms) > trackedProcesses || !d.leavesNothing() {
+		return d.Expectations(terms)
 	}
-	return d.Expectations(terms)
+	o, err := d.Kept.expectation(terms, d.Sets[0], d.inputs(d.Sets[0]))
+	out := d.slabs().expected.Take(d.memory(), 1)
+	out[0] = o
+	return out, err
+}
+
+// leavesNothing reports whether there is one view and one control set, which leaves no variable random.
+func (d *Decision) leavesNothing() bool {
+	if len(d.Views) != 1 || len(d.Sets) != 1 {
+		return false
+	}
+	in := d.inputs(d.Sets[0])
+	return in.Random == nil && in.Nodes == nil
 }

@@ -127,17 +127,16 @@ func (ImprovementOverSample) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		target := m[0].Value
-		objectives, err := d.Expectations(v.TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
-			z := (mu - target) / sigma
-			p := num.NormalDensity(z) / sigma
-			return num.NormalCDF(z), p, -z * p
-		}))
+		out, err = d.inLogs(out, v, Dimensionless, positive{
+			value: func(mean, sd float64) (value, byMean, bySD float64) {
+				z := (mean - target) / sd
+				p := num.NormalDensity(z) / sd
+				return num.NormalCDF(z), p, -z * p
+			},
+			log: func(mean, sd float64) (value, byMean, bySD float64) { return logExceedance(mean-target, sd) },
+		})
 		if err != nil {
 			return nil, err
-		}
-		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Dimensionless, logFloor: minImprovement,
-				tail: newTermTail(objectives[i], d.inputs(set), v, func(mean, sd float64) (value, byMean, bySD float64) { return logExceedance(mean-target, sd) })})
 		}
 	}
 	return out, nil

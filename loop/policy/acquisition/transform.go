@@ -12,7 +12,8 @@ import (
 //
 //	a/c,   or, where floor is positive,   log max(a, floor) - log c,
 //
-// and, where there is a tail, log a in its own words from the floor down.
+// and, where there is a tail, log a in its own words from the floor down; where the objective is the
+// logarithm already (logged), less log c.
 //
 // An acquisition that falls by orders of magnitude, as an improvement does, is climbed
 // in its logarithm: a search's tolerances are relative to 1. Upper bounds stay upper
@@ -22,6 +23,7 @@ type transformation struct {
 	floor  float64
 	tail   tail        // nil: the function is flat below the floor
 	price  *cost.Price // nil: c = 1
+	logged bool
 }
 
 // Fork implements [space.Adjustment].
@@ -49,8 +51,13 @@ func (r transformation) Adjust(dst, grad, x []float64, surrogate bool) {
 			c = r.price.At(at)
 		}
 		a := dst[j] + r.offset
-		if dst[j] = a / c; r.floor > 0 {
+		switch {
+		case r.logged:
+			dst[j] = a - math.Log(c)
+		case r.floor > 0:
 			dst[j] = math.Log(max(a, r.floor)) - math.Log(c)
+		default:
+			dst[j] = a / c
 		}
 		if logs != nil && a <= r.floor {
 			dst[j] = logs[0] - math.Log(c)
@@ -96,6 +103,8 @@ func (r transformation) below(dst, grad, x []float64, surrogate bool) (logs, slo
 func (r transformation) gradient(g, slope []float64, a, c float64) {
 	for i := range g {
 		switch {
+		case r.logged:
+			g[i] -= slope[i] / c
 		case r.floor == 0:
 			g[i] = g[i]/c - a*slope[i]/(c*c)
 		case a > r.floor:
