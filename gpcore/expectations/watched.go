@@ -53,13 +53,6 @@ func (w *watcher) Sync() {
 	}
 }
 
-// Forget has all points computed afresh at the next Sync.
-func (w *watcher) Forget() {
-	for _, v := range w.watches {
-		v.Forget()
-	}
-}
-
 // Values sets dst to the sum of the terms at points from..to-1.
 func (w *watcher) Values(dst []float64, fork search.Objective, from, to int) {
 	s := fork.(*Expected).s

@@ -78,8 +78,6 @@ type Watched interface {
 	// Sync takes up what has changed. It is called once before the Values of a search.
 	Sync()
 	// Values sets dst to the objective at the points from..to-1, from a multiple of 24, with
-	// the scratch of a fork. Calls for different points and forks may overlap.
+	// the scratch of a fork; points that the search before did not ask for cost more. Calls for different points and forks may overlap.
 	Values(dst []float64, fork Objective, from, to int)
-	// Forget has everything computed afresh at the next Sync.
-	Forget()
 }

@@ -125,11 +125,6 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 	s.rounds(s.prepare)
 	s.divide()
 	s.phase(len(s.chunks), s.screen)
-	if s.cut { // some watched points have missed what changed
-		for _, q := range s.problems {
-			q.forgetWatched()
-		}
-	}
 	s.all()
 	s.rounds(s.climb)
 	for !s.cut {

@@ -19,13 +19,6 @@ func (q *state) prepareShared() {
 	q.costs = costsOf(q.p.Objective)
 }
 
-// forgetWatched has the fixed points computed afresh in the next run.
-func (q *state) forgetWatched() {
-	if q.watched != nil {
-		q.watched.Forget()
-	}
-}
-
 // prepareUnit prepares a problem of this round and evaluates its starting points, or its center.
 func (s *Search) prepareUnit(w *searchWorker, i int) {
 	k := s.round[i]

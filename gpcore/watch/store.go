@@ -72,7 +72,7 @@ func (s *covariances) set(i int, b []float64) {
 	}
 }
 
-// refill gives n observations their places anew; every panel must be taken then.
+// refill gives n observations their places anew; a panel is of no use then until it is set.
 func (s *covariances) refill(n int) {
 	if s.panels == nil {
 		return

@@ -17,16 +17,20 @@ type Scratch struct {
 // a panel stay in the first cache for all sums.
 const watchRows = 64
 
-// UpdatePart computes the points from..to-1, from a multiple of 24, by means of a reader.
+// UpdatePart computes the points from..to-1, from a multiple of 24, by means of a reader: by terms of rank one
+// those that were computed after the Sync before the last, the others afresh. Calls for different points may overlap.
 func (w *Watch) UpdatePart(r *model.View, s *Scratch, from, to int) {
 	r.Sync()
-	panels := (w.size + vec.Lanes - 1) / vec.Lanes
 	for base := from; base < to; base += vec.Lanes {
-		if w.stale || base/vec.Lanes == w.nextRefresh%panels {
+		panel := base / vec.Lanes
+		switch before := w.updated[panel]; {
+		case before == w.syncs: // already
+		case w.stale || before+1 != w.syncs || panel == w.nextRefresh%len(w.updated):
 			w.recompute(r, s, base)
-			continue
+		default:
+			w.updateRankOne(r, s, base)
 		}
-		w.updateRankOne(r, s, base)
+		w.updated[panel] = w.syncs
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 //
 // After few changes since the last update it takes this way: up to four observations
 // appended and at most one removed, or up to four noise variances changed; targets do
-// not count. After others everything is computed afresh. One panel of 24 points is
+// not count. After others everything is computed afresh, and so are points that the last update
+// did not come to. One panel of 24 points is
 // computed afresh at each update in any case, so rounding errors do not pile up.
 //
 // Covariances of the points with the observations are kept as long as these stay, those of
@@ -31,8 +32,9 @@ type Watch struct {
 	prior     []float64 // k(x, x)
 	variances []float64 // what Update returns
 
-	ready       bool
-	stale       bool // everything must be computed afresh
+	syncs       uint64   // how often the process was looked at
+	updated     []uint64 // the sync that each panel was last updated after, 0: none
+	stale       bool     // everything must be computed afresh
 	version     uint64
 	nextRefresh int       // panel to compute afresh
 	lastX       []float64 // points of the process at the last sync
@@ -67,7 +69,8 @@ func New(g *gpcore.GP, x []float64) *Watch {
 		w.terms[i].v, w.terms[i].bySlot = cut(n), cut(n)
 	}
 	w.terms = w.terms[:0]
-	w.store = newCovariances((m+vec.Lanes-1)/vec.Lanes, g.Cap())
+	panels := (m + vec.Lanes - 1) / vec.Lanes
+	w.store, w.updated = newCovariances(panels, g.Cap()), make([]uint64, panels)
 	return w
 }
 
@@ -90,16 +93,13 @@ func (w *Watch) Moments(i int) (mean, variance, prior float64) {
 	return w.mean[i], w.variance(i), w.prior[i]
 }
 
-// Forget has all points computed afresh at the next Sync.
-func (w *Watch) Forget() { w.ready = false }
-
 // Sync finds out what has changed and prepares the terms of rank one.
 func (w *Watch) Sync() {
 	f := w.m.Factor
 	n, x := f.N, w.m.Points.X[:f.N*w.d]
 	w.reader.Sync()
 	w.terms = w.terms[:0]
-	if !w.ready || w.version != w.m.Version {
+	if w.syncs == 0 || w.version != w.m.Version {
 		w.embed()
 		w.stale = true
 	} else {
@@ -110,7 +110,7 @@ func (w *Watch) Sync() {
 		w.store.refill(n)
 	}
 	w.store.orderBySlot(f.Alpha[:n], w.terms)
-	w.ready, w.version = true, w.m.Version
+	w.syncs, w.version = w.syncs+1, w.m.Version
 	w.lastX, w.lastNoise = append(w.lastX[:0], x...), append(w.lastNoise[:0], f.Noise[:n]...)
 }
 
