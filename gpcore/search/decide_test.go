@@ -61,7 +61,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 			return out, done
 		}
 		whole, total := run(1, 0)
-		for _, units := range []int{0, 1, 5, 9, 14, 20, 26, total - 1} {
+		for _, units := range []int{0, 1, 5, 9, 14, 20, total - 1, total} {
 			want, done := run(1, units)
 			if units > 0 && done != units {
 				t.Errorf("slack %g: %d units done, want %d", slack, done, units)
@@ -76,6 +76,44 @@ func TestSearchIsDeterministic(t *testing.T) {
 				t.Errorf("slack %g: all units differ from no limit", slack)
 			}
 		}
+	}
+}
+
+// A search that takes on less is complete sooner, with fewer points, and finds nearly as much; with all of it again it is
+// as if there had been no other run.
+func TestShare(t *testing.T) {
+	g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
+	s, err := search.New(decide.CVSProblems(t, g, gptest.PaperMarginal()), search.Options{Seed: 7, Slack: math.Inf(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := func(share float64) (out []float64, done int) {
+		s.SetShare(share)
+		m, done := s.Run(context.Background(), 0)
+		for _, m := range m {
+			if !m.Complete {
+				t.Errorf("share %g: not complete", share)
+			}
+			out = append(out, m.Value)
+		}
+		return out, done
+	}
+	whole, all := values(1)
+	before := all
+	for _, share := range []float64{0.5, 0.1, 0.001} {
+		less, done := values(share)
+		if done > before || share == 0.1 && done >= all {
+			t.Errorf("share %g: %d units, %d with more", share, done, before)
+		}
+		before = done
+		for i, v := range less {
+			if !(v > whole[i]-0.1) { // of a standard deviation of the prior: a lower hill may be found
+				t.Errorf("share %g: problem %d finds %g of %g", share, i, v, whole[i])
+			}
+		}
+	}
+	if again, done := values(1); done != all || !gptest.SameBits(again, whole) {
+		t.Error("with all of it again another maximum is found")
 	}
 }
 

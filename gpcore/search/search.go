@@ -37,7 +37,8 @@ type Search struct {
 	chunks   []chunk
 
 	ctx      context.Context
-	limit    int // units, 0: no limit
+	share    float64 // of its screening points and starts that a run takes
+	limit    int     // units, 0: no limit
 	done     int
 	cut      bool
 	prepare  func(w *searchWorker, i int)
@@ -59,7 +60,7 @@ func New(problems []Problem, o Options) (*Search, error) {
 	if math.IsNaN(o.Slack) || o.Slack < 0 {
 		return nil, fmt.Errorf("gpcore: slack %g must not be negative", o.Slack)
 	}
-	s := &Search{o: o, out: make([]Maximum, len(problems))}
+	s := &Search{o: o, out: make([]Maximum, len(problems)), share: 1}
 	for i := range problems {
 		if err := problems[i].check(); err != nil {
 			return nil, fmt.Errorf("problem %d: %w", i, err)
@@ -107,6 +108,10 @@ func (s *Search) SetObjectives(all []Objective) {
 	}
 }
 
+// SetShare has the next runs take on that share of their screening points and climbs, in (0, 1]: who sees that runs are cut
+// gets more of those that are complete.
+func (s *Search) SetShare(share float64) { s.share = share }
+
 // SetSlack changes Options.Slack.
 func (s *Search) SetSlack(slack float64) { s.o.Slack = slack }
 
@@ -119,6 +124,7 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 	s.ctx, s.limit, s.done, s.cut = ctx, units, 0, false
 	for _, q := range s.problems {
 		q.begin()
+		q.share = s.share
 		q.prepareShared()
 	}
 	s.all()
@@ -134,6 +140,7 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 		s.rounds(s.refine)
 	}
 	s.all()
+	s.round = slices.DeleteFunc(s.round, func(i int) bool { return len(s.problems[i].grids) == 0 })
 	s.rounds(s.discrete)
 	if s.cut {
 		s.concludeCut()

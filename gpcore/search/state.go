@@ -20,6 +20,7 @@ type state struct {
 	climbers []*climber // the best starts, then the local maxima, best first
 	room     int        // how many there may be
 	limit    int        // of them to be used
+	share    float64    // of all that would be screened and climbed
 	count    int        // of them in use
 	next     int        // the first that has not been climbed with the objective itself
 	batch    int        // how many are climbed at once
@@ -140,6 +141,10 @@ func (q *state) size() {
 	if q.surrogate == NoSurrogate && q.p.Screen == 0 { // no bound shows what was missed
 		q.inUse = min(2*q.inUse, len(q.values))
 	}
+	if q.share < 1 { // as much as fits into a unit costs no more than less
+		q.inUse = min(max(vec.Up24(int(q.share*float64(q.inUse))), q.costs.screened(q.watched != nil)), q.inUse)
+	}
+	q.limit = max(int(q.share*float64(q.limit)), 1)
 	if more := q.limit - len(q.climbers); more > 0 {
 		q.climbers = append(q.climbers, newClimbers(more, q.d)...)
 	}

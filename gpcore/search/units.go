@@ -128,11 +128,7 @@ func (s *Search) refineUnit(w *searchWorker, i int) {
 // discrete values, and moves it to the best neighbour until there is none better.
 func (s *Search) discreteUnit(w *searchWorker, i int) {
 	k := s.round[i]
-	q, f := s.problems[k], &w.forks[k]
-	if len(q.grids) == 0 {
-		return
-	}
-	q.improveDiscrete(w, f)
+	s.problems[k].improveDiscrete(w, &w.forks[k])
 }
 
 // concludeCut has a search that was cut before the objective was climbed look at the best points known, the

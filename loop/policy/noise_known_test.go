@@ -208,7 +208,7 @@ func TestImprovementOfKnownWorth(t *testing.T) {
 		sd := denseBound(x, y, shots, at, 1) - denseBound(x, y, shots, at, 0)
 		want := gain*num.NormalCDF(gain/sd) + sd*num.NormalDensity(gain/sd)
 		got := o.InUserUnits(p.(*engine).model.Active, valuesAt(o, at)[0]) // its logarithm is searched
-		if math.Abs(got-want) > 1e-10*(1+math.Abs(want)) { // condition number near 1e4
+		if math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {                 // condition number near 1e4
 			t.Errorf("seed %d, improvement at %v: %.12f, want %.12f", seed, at, got, want)
 		}
 		slopes(t, o, at)

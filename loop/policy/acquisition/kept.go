@@ -67,6 +67,26 @@ type keptSearch struct {
 	steady  bool
 	objects []search.Objective
 	renewed int // the step, over RenewEvery, that it was made for
+	share   float64
+}
+
+// How much of its points and climbs a search takes on after decisions that were cut: half of what it did, and from then on a
+// twentieth more from decision to decision. One that is complete with fewer points finds more than one that is cut
+// before it climbs.
+const (
+	cutShare   = 0.5
+	shareGrows = 1.05
+	leastShare = 1.0 / 64
+)
+
+// adapt decides how much the next run takes on, by whether the last was cut.
+func (s *keptSearch) adapt() {
+	if s.Cut() {
+		s.share = max(cutShare*s.share, leastShare)
+	} else {
+		s.share = min(shareGrows*s.share, 1)
+	}
+	s.SetShare(s.share)
 }
 
 // Forget has everything begin anew.
@@ -102,6 +122,7 @@ func (k *Kept) Search(problems []search.Problem, u Use) (*search.Search, error) 
 	at := u.Step / RenewEvery
 	if u.Which < maxSearches {
 		if s := k.searches[u.Which]; s != nil && s.renewed == at && s.steady == u.Steady && slices.Equal(s.sets, u.Sets) {
+			s.adapt()
 			s.SetSlack(u.Slack)
 			s.take(problems)
 			return s.Search, nil
@@ -117,7 +138,7 @@ func (k *Kept) Search(problems []search.Problem, u Use) (*search.Search, error) 
 	if err != nil || u.Which >= maxSearches {
 		return made, err
 	}
-	s := &keptSearch{Search: made, sets: slices.Clone(u.Sets), steady: u.Steady, renewed: at}
+	s := &keptSearch{Search: made, sets: slices.Clone(u.Sets), steady: u.Steady, renewed: at, share: 1}
 	s.remember(problems)
 	k.searches[u.Which] = s
 	return made, nil
