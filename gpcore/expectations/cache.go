@@ -35,6 +35,19 @@ type member struct {
 	inputs Inputs
 	// used since the last Renew; taken: until the next one it is its caller's.
 	used, taken bool
+	idle        int // for how many Renews it was not used
+}
+
+// mostIdle is how many Renews an expectation that leaves nothing random is kept without being used: it has no nodes
+// and no factors, and of several processes one or another is asked for.
+const mostIdle = 64
+
+// drop reports whether a member is not to be kept over a Renew.
+func (m *member) drop() bool {
+	if m.idle++; m.used {
+		m.idle = 0
+	}
+	return !m.used && (len(m.random) > 0 || m.idle > mostIdle)
 }
 
 // Sets is [NewSets] into out, one for each of sets, which it returns. They, and forks of them, are the
@@ -90,10 +103,10 @@ func (c *Cache) Shape(process *gpcore.GP, in Inputs) (*Expected, error) {
 	return c.once(c.one[:], in)
 }
 
-// Renew drops what was not used since the last Renew, and takes back the rest.
+// Renew drops what was not used since the last Renew (where nothing is random, for longer), and takes back the rest.
 func (c *Cache) Renew() {
 	c.groups = slices.DeleteFunc(c.groups, func(g *group) bool {
-		g.members = slices.DeleteFunc(g.members, func(m *member) bool { return !m.used })
+		g.members = slices.DeleteFunc(g.members, (*member).drop)
 		for _, m := range g.members {
 			m.used, m.taken = false, false
 		}

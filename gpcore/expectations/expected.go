@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/check"
@@ -122,6 +123,16 @@ func (e *Expected) Rules() (full, coarse quadrature.Nodes) { return e.nodes, e.c
 // Fork is the same function with its own scratch. Forks share what Prepare makes,
 // so only one of them needs preparing; meanwhile no other may be used.
 func (e *Expected) Fork() search.Objective { return &Expected{e.controlSet, e.spare.take(e.terms)} }
+
+// Follow makes a fork one of another expectation of the same processes.
+func (e *Expected) Follow(other search.Objective) bool {
+	o, ok := other.(*Expected)
+	if !ok || !slices.EqualFunc(e.terms, o.terms, func(a, b Term) bool { return a.Process == b.Process }) {
+		return false
+	}
+	e.controlSet = o.controlSet
+	return true
+}
 
 // ForkSharing is Fork with the scratch of other, a fork of an expectation of the same terms
 // from one call of NewSets: the two must not be used at once. Nil where other is

@@ -25,24 +25,50 @@ var ErrNoSpectrum = errors.New("gpcore: this kernel has no known spectrum; draw 
 // 1/sqrt(features). A path does not follow later changes of the process. It is not
 // safe for concurrent use.
 type Path struct {
-	d        int
-	kernel   kernels.Kernel
+	*drawn
+	compiled version // what the evaluator is for
 	eval     panels.Compiled
-	points   *model.Points
-	n        int
-	v        []float64
-	features []panels.Feature
-	w        []float64 // two normals a feature, over sqrt(features)
-	// w1 cos t + w2 sin t = radius cos(t - phase)
-	radius, phase []float64
-	// waves are the features where none has a linear factor, which differs from point to point;
-	// slopes are their derivatives by their arguments, and omegas their frequencies, a row a coordinate.
-	waves, slopes *vec.Waves
-	omegas        []float64
 
 	point, lane, b, e, x, wave, g, each []float64
 	sum                                 [vec.Lanes]float64
 	job                                 panels.Panel
+}
+
+// drawn is what a path has in common with its forks.
+type drawn struct {
+	d        int
+	kernel   version
+	points   *model.Points
+	n        int
+	v        []float64
+	features []panels.Feature
+	omega    []float64 // of all features
+	w        []float64 // two normals a feature, over sqrt(features)
+	// w1 cos t + w2 sin t = radius cos(t - phase)
+	radius, phase []float64
+	// waves are the features where joined: none has a linear factor, which differs from point to point;
+	// slopes are their derivatives by their arguments, and omegas their frequencies, a row a coordinate.
+	joined        bool
+	waves, slopes vec.Waves
+	omegas        []float64
+
+	atPoints   []float64 // scratch
+	correction correction
+}
+
+// version is a kernel of a process, with room for so many observations.
+type version struct {
+	of     *model.Model
+	number uint64
+	kernel kernels.Kernel
+	room   int
+}
+
+func versionOf(m *model.Model) version { return version{m, m.Version, m.Kernel, max(m.Room(), 1)} }
+
+// same reports whether an evaluator for v is one for o.
+func (v *version) same(o *version) bool {
+	return v.of == o.of && v.number == o.number && v.room == o.room
 }
 
 // NewPath draws a path of g made of the given number of features; 1000 are usual. O(n^2 +
@@ -52,79 +78,102 @@ func NewPath(g *gpcore.GP, rng *rand.Rand, features int) (*Path, error) {
 	if features <= 0 {
 		panic("gpcore: a path needs at least one feature")
 	}
-	n, capacity := g.Model().Factor.N, max(g.Model().Factor.N, 1)
-	p := &Path{d: g.Model().Points.D, kernel: g.Model().Kernel, eval: panels.Compile(g.Model().Kernel, capacity), n: n}
+	p := &Path{drawn: &drawn{features: make([]panels.Feature, features), w: make([]float64, 2*features), radius: make([]float64, features), phase: make([]float64, features)}}
+	if err := p.Redraw(g, rng); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Redraw makes p the path that [NewPath] would draw, with as many features, in the memory that it has. Forks of p
+// are then for Follow only.
+func (p *Path) Redraw(g *gpcore.GP, rng *rand.Rand) error {
+	m := g.Model()
+	p.drawn.kernel, p.d, p.n = versionOf(m), m.Points.D, m.Factor.N
+	p.fit()
 	width := p.eval.Width
-	p.points = model.NewPoints(p.d, capacity, p.eval)
-	copy(p.points.X, g.Model().Points.X[:n*p.d])
-	p.points.Embed(p.eval, n)
-	omega := make([]float64, features*width)
-	p.features, p.w = make([]panels.Feature, features), make([]float64, 2*features)
-	p.radius, p.phase = make([]float64, features), make([]float64, features)
+	if !p.points.Suit(p.d, p.drawn.kernel.room, p.eval) {
+		p.points = model.NewPoints(p.d, p.drawn.kernel.room, p.eval)
+	}
+	copy(p.points.X, m.Points.X[:p.n*p.d])
+	p.points.Embed(p.eval, p.n)
+	p.omega = vec.Grown(p.omega, len(p.features)*width)
+	clear(p.omega)
 	for i := range p.features {
 		w := &p.features[i]
-		w.Amplitude, w.Omega = 1/math.Sqrt(float64(features)), omega[i*width:(i+1)*width]
+		w.Amplitude, w.Omega, w.Linear = 1/math.Sqrt(float64(len(p.features))), p.omega[i*width:(i+1)*width], w.Linear[:0]
 		panels.SampleFeature(p.eval.Evaluator, w, rng, i)
 		if math.IsNaN(w.Amplitude) {
-			return nil, ErrNoSpectrum
+			return ErrNoSpectrum
 		}
 		p.w[2*i], p.w[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
 		p.radius[i], p.phase[i] = math.Hypot(p.w[2*i], p.w[2*i+1]), math.Atan2(p.w[2*i+1], p.w[2*i])
 	}
-	p.newScratch()
-	p.join(omega)
-	prior := make([]float64, n)
-	for i := 0; i < n; i += vec.Lanes {
-		m := min(vec.Lanes, n-i)
+	p.join()
+	p.atPoints = vec.Grown(p.atPoints, p.n)
+	for i := 0; i < p.n; i += vec.Lanes {
+		m := min(vec.Lanes, p.n-i)
 		p.load(p.points.X[i*p.d:], m)
-		p.priors(prior[i : i+m])
+		p.priors(p.atPoints[i : i+m])
 	}
-	var c correction
-	p.v = append(make([]float64, 0, capacity), c.draw(rng, g.Model().Factor, prior)...)
-	return p, nil
+	p.v = append(p.v[:0], p.correction.draw(rng, m.Factor, p.atPoints)...)
+	return nil
 }
 
-// join makes waves of the features, whose frequencies are omega.
-func (p *Path) join(omega []float64) {
-	w := &vec.Waves{Omega: omega, N: len(p.features), D: p.eval.Width}
+// join makes waves of the features.
+func (p *drawn) join() {
+	w, s := &p.waves, &p.slopes
+	w.Omega, w.N, w.D = p.omega, len(p.features), len(p.omega)/len(p.features)
+	w.Shift, w.Weight, s.Shift = w.Shift[:0], w.Weight[:0], s.Shift[:0]
 	for i := range p.features {
-		if len(p.features[i].Linear) > 0 {
+		if p.joined = len(p.features[i].Linear) == 0; !p.joined {
 			return
 		}
 		w.Shift, w.Weight = append(w.Shift, -p.phase[i]), append(w.Weight, float64(p.features[i].Amplitude*p.radius[i]))
 	}
 	w.Prepare()
-	s := &vec.Waves{Omega: omega, Weight: w.Weight, N: w.N, D: w.D}
+	s.Omega, s.Weight, s.N, s.D = p.omega, w.Weight, w.N, w.D
 	for _, v := range w.Shift { // -sin t = cos(t + pi/2)
 		s.Shift = append(s.Shift, v+math.Pi/2)
 	}
 	s.Prepare()
-	p.waves, p.slopes, p.omegas = w, s, make([]float64, len(omega))
+	p.omegas = vec.Grown(p.omegas, len(p.omega))
 	for i := range w.N {
 		for q := range w.D {
-			p.omegas[q*w.N+i] = omega[i*w.D+q]
+			p.omegas[q*w.N+i] = p.omega[i*w.D+q]
 		}
 	}
 }
 
-func (p *Path) newScratch() {
-	width := p.eval.Width
-	p.point, p.lane = make([]float64, width), make([]float64, width*vec.Lanes)
-	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
-	p.wave, p.g, p.each = make([]float64, len(p.features)), nil, nil
+// fit makes the evaluator and the scratch for the kernel and the observations of what was drawn.
+func (p *Path) fit() {
+	k := &p.drawn.kernel
+	if !p.compiled.same(k) {
+		p.compiled, p.eval = *k, panels.Compile(k.kernel, k.room)
+		width := p.eval.Width
+		p.point, p.lane = vec.Grown(p.point, width), vec.Grown(p.lane, width*vec.Lanes)
+		p.b, p.e, p.x = vec.Grown(p.b, vec.Up24(k.room)*vec.Lanes), vec.Grown(p.e, width*vec.Lanes), vec.Grown(p.x, p.d*vec.Lanes)
+		p.wave = vec.Grown(p.wave, len(p.features))
+	}
+	clear(p.b[p.n*vec.Lanes : vec.Up24(p.n)*vec.Lanes]) // whole tiles are read
 }
 
 // Fork is the same function with its own scratch, for another goroutine.
 func (p *Path) Fork() *Path {
-	f := *p
-	f.eval = panels.Compile(p.kernel, max(p.n, 1))
-	f.newScratch()
-	return &f
+	f := &Path{drawn: p.drawn}
+	f.fit()
+	return f
+}
+
+// Follow makes a fork of any path one of o.
+func (p *Path) Follow(o *Path) {
+	p.drawn = o.drawn
+	p.fit()
 }
 
 // priors sets dst to f_0 at the points that were loaded.
 func (p *Path) priors(dst []float64) {
-	if p.waves != nil {
+	if p.joined {
 		var sum [vec.Lanes]float64
 		p.waves.Sum(sum[:], p.lane)
 		copy(dst, sum[:])
@@ -254,7 +303,7 @@ func (p *Path) slopesOfLanes(m int) {
 
 // addPriorSlopes adds the derivatives of f_0 by the embeddings of the lanes.
 func (p *Path) addPriorSlopes(m int) {
-	if p.waves != nil {
+	if p.joined {
 		p.each = vec.Grown(p.each, p.slopes.N*vec.Lanes)
 		p.slopes.Each(p.each, p.lane)
 		var sum [vec.Lanes]float64

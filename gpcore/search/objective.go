@@ -29,6 +29,12 @@ type Surrogated interface {
 	SurrogateGradients(dst, grad, x []float64)
 }
 
+// Follower is a fork that can become one of another objective, with the scratch that it has.
+type Follower interface {
+	// Follow makes the fork one of o. It reports false where it cannot; then it is not used again.
+	Follow(o Objective) bool
+}
+
 // A SurrogateKind says what stands in for an objective while a search screens and
 // climbs.
 type SurrogateKind int

@@ -24,12 +24,27 @@ func (s *Search) newWorker() *searchWorker {
 	return w
 }
 
-// takeForks takes a copy of every problem's objective.
+// takeForks takes a copy of every problem's objective: those that there are, where they follow.
 func (w *searchWorker) takeForks(problems []*state) {
+	if w.follow(problems) {
+		return
+	}
 	w.forks, w.grouped = w.forks[:0], w.grouped[:0]
 	for _, q := range problems {
 		w.forks = append(w.forks, q.fork(&w.grouped))
 	}
+}
+
+func (w *searchWorker) follow(problems []*state) bool {
+	if len(w.forks) != len(problems) {
+		return false
+	}
+	for i, q := range problems {
+		if f, ok := w.forks[i].objective.(Follower); !ok || !f.Follow(q.p.Objective) {
+			return false
+		}
+	}
+	return true
 }
 
 func (q *state) fork(grouped *[]Objective) fork {

@@ -144,7 +144,7 @@ func TestPerCostPrefersCheapSets(t *testing.T) {
 		d, options := allOptions(t, s, 10)
 		best, want := -1, math.Inf(-1)
 		for i, o := range options {
-			o = o.ForSearch(d.Costs, d.Domains[o.Set])
+			o = d.ForSearch(o, d.Costs)
 			m, err := d.Search([]acquisition.Option{o}, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -108,9 +108,9 @@ func TestImprovementAgainstQuadrature(t *testing.T) {
 		}
 		slopes(t, options[i], c)
 		for _, perCost := range []bool{false, true} { // a logarithm, over the cost
-			o, cost := options[i].ForSearch(nil, nil), 1.0
+			o, cost := d.ForSearch(options[i], nil), 1.0
 			if perCost {
-				o = options[i].ForSearch(d.Costs, d.Domains[i])
+				o = d.ForSearch(options[i], d.Costs)
 				cost = []float64{.1, .2, 1}[i]
 			}
 			if left := o.InUserUnits(d.Criterion.Model.Active, valuesAt(o, c)[0]); math.Abs(left-got/cost) > 1e-9*got/cost {
@@ -146,7 +146,7 @@ func TestImprovementFarBelowTheBest(t *testing.T) {
 			best = max(best, mu)
 		}
 		for i, c := range [][]float64{{0.05}, {0.95, 0.05}, {0.9, 0.1, 0.9}} {
-			o := options[i].ForSearch(nil, nil)
+			o := d.ForSearch(options[i], nil)
 			got := valuesAt(o, c)[0]
 			if !(got < 0 && got > -1e7) || i == 2 && got > -745 { // where numbers end
 				t.Errorf("%s: set %d has %g there", name, i, got)

@@ -95,7 +95,7 @@ func TestInformationOptions(t *testing.T) {
 				t.Errorf("%s, %d priors, set %d: %.6g, want %.6g", c.kind, len(c.priors), i, got, want)
 			}
 			slopes(t, o, settings[i])
-			slopes(t, o.ForSearch(nil, nil), settings[i])
+			slopes(t, d.ForSearch(o, nil), settings[i])
 		}
 	}
 }

@@ -68,7 +68,8 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 			want, wobble := 0.0, 0.0
 			mu, sd := make([]float64, draws), make([]float64, draws)
 			for _, q := range d.Views[0] {
-				one := q.WithWeight(1)
+				one := model.View{q}
+				one[0].Weight = 1
 				one.Moments(nil, mu, sd, x)
 				m, v := momentsOfDraws(mu)
 				s, _ := momentsOfDraws(sd)

@@ -48,7 +48,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Value = o.InUserUnits(e.model.Active, valueAt(o, x))
+	why.Value = o.InUserUnits(e.model.Active, valueAt(e, o, x))
 	p, err := e.withCost(Proposal{ControlSet: o.Set, Work: d.Units.Done,
 		Cut: d.Units.Cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 	if err == nil {
@@ -251,9 +251,9 @@ func dropInfeasible(k *constraint.Limiter, options []acquisition.Option, maxima 
 
 // valueAt is an option's value at a setting, without penalties. What a search says of it may be
 // its stand-in's, where the search was cut, or of another setting, where this one is to be paid.
-func valueAt(o *acquisition.Option, x []float64) float64 {
-	var v [1]float64
-	o.Objective.Values(v[:], x)
+func valueAt(e *engine, o *acquisition.Option, x []float64) float64 {
+	v := e.memory.Floats(1)
+	o.Objective.Values(v, x)
 	return v[0]
 }
 
@@ -275,7 +275,7 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN(), Best: math.NaN(), BestNoiseVariance: math.NaN(),
 		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN()}
 	if d.Unseen {
-		w.Unseen = valueAt(o, x)
+		w.Unseen = valueAt(e, o, x)
 	}
 	if e.spec.Acquisition != acquireUCB || o.Unit == acquisition.Dimensionless { // the value is no bound
 		w.Beta = math.NaN()

@@ -90,7 +90,7 @@ func (e *engine) options(d *decision) ([]acquisition.Option, error) {
 		costs = e.costs
 	}
 	for i, o := range options {
-		options[i] = o.ForSearch(costs, e.domains[o.Set])
+		options[i] = d.ForSearch(o, costs)
 	}
 	return options, err
 }

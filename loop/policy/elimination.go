@@ -14,7 +14,7 @@ import (
 // there.
 func (e *engine) decider(options []acquisition.Option, set int, user []float64) int {
 	dom := e.domains[set]
-	x := make([]float64, dom.Size())
+	x, v := e.memory.Floats(dom.Size()), e.memory.Floats(1)
 	for j, i := range dom.Coords {
 		x[j] = e.axes[i].Unit(user[i])
 	}
@@ -26,8 +26,7 @@ func (e *engine) decider(options []acquisition.Option, set int, user []float64) 
 		if p, ok := o.Objective.(search.Preparer); ok {
 			p.Prepare()
 		}
-		var v [1]float64
-		o.Objective.Values(v[:], x)
+		o.Objective.Values(v, x)
 		if value := o.InUserUnits(e.model.Active, v[0]); value > best {
 			best, member = value, o.View[0].Member
 		}

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
@@ -25,6 +27,11 @@ func NewPoints(d, capacity int, e panels.Compiled) *Points {
 		Prior:  make([]float64, capacity),
 		Blocks: make([]float64, vec.Up24(capacity)*w), point: make([]float64, w),
 	}
+}
+
+// Suit reports whether points have this shape; nil: they do not.
+func (c *Points) Suit(d, capacity int, e panels.Compiled) bool {
+	return c != nil && c.D == d && c.Cap == capacity && slices.Equal(c.widths, e.Widths)
 }
 
 // At is point i as given.

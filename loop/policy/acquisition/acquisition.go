@@ -66,20 +66,28 @@ func (o *Option) InUserUnits(h *model.Hyper, found float64) float64 {
 // that above the model's prior mean, which the paper's form takes as zero (Tay et al.,
 // NeurIPS 2023): no such quotient can be independent of the objective's zero, and
 // a level below it, negative, prefers expensive steps.
-func (o Option) ForSearch(costs *cost.Model, d *space.Domain) Option {
+func (d *Decision) ForSearch(o Option, costs *cost.Model) Option {
 	if o.logFloor == 0 && costs == nil {
 		return o
 	}
-	r := transformation{offset: o.Offset, floor: o.logFloor, tail: o.tail, logged: o.logged}
+	r := d.slabs().transformations.Take(d.memory())
+	r.offset, r.floor, r.tail, r.price, r.logged = o.Offset, o.logFloor, o.tail, nil, o.logged
 	if costs != nil {
 		o.typicalCost = costs.TypicalCost
-		r.price = cost.NewPrice(costs, d)
+		r.price = d.price(costs, o.Set)
 		if o.Unit == ObjectiveValue {
 			o.Unit = ObjectiveDifference
 		}
 	}
-	o.Objective, o.Offset = space.Adjust(o.Objective, r), 0
+	o.Objective, o.Offset = d.slabs().adjusted.Take(d.memory()).Of(o.Objective, r), 0
 	return o
+}
+
+// price is the price of a control set's settings.
+func (d *Decision) price(costs *cost.Model, set int) *cost.Price {
+	p := d.slabs().prices.Take(d.memory())
+	*p = cost.NewPrice(costs, d.Domains[set])
+	return p
 }
 
 // Unit says how an acquisition's value leaves the standardised objective.
@@ -156,11 +164,13 @@ func (d *Decision) linear(v model.View, a, b float64) []expectations.Term {
 }
 
 // Rand is the decision's random stream of one purpose.
-func (d *Decision) Rand(p num.Purpose) *rand.Rand { return num.Stream(d.Seed, p, d.Step) }
+func (d *Decision) Rand(p num.Purpose) *rand.Rand {
+	return d.slabs().generators.Take(d.memory()).Stream(d.Seed, p, d.Step)
+}
 
 // Substream is the decision's random stream number i of one purpose.
 func (d *Decision) Substream(p num.Purpose, i int) *rand.Rand {
-	return num.Stream(d.Seed+num.Mix(uint64(i)), p, d.Step)
+	return d.slabs().generators.Take(d.memory()).Stream(d.Seed+num.Mix(uint64(i)), p, d.Step)
 }
 
 // Evaluation says how a control set's settings are looked at by a view.
@@ -175,9 +185,20 @@ func (d *Decision) inputs(set int) expectations.Inputs {
 
 // Expectations makes the objectives of the decision's control sets from the same terms.
 func (d *Decision) Expectations(terms []expectations.Term) ([]*expectations.Expected, error) {
+	in := d.allInputs()
+	return d.Criterion.Cache.Sets(d.slabs().expected.Take(d.memory(), len(d.Sets)), terms, in)
+}
+
+// freshExpectations is Expectations of processes that no later decision has.
+func (d *Decision) freshExpectations(terms []expectations.Term) ([]*expectations.Expected, error) {
+	return expectations.NewSets(terms, d.allInputs())
+}
+
+// allInputs are those of the decision's control sets.
+func (d *Decision) allInputs() []expectations.Inputs {
 	in := d.slabs().inputs.Take(d.memory(), len(d.Sets))
 	for i, set := range d.Sets {
 		in[i] = d.inputs(set)
 	}
-	return d.Criterion.Cache.Sets(d.slabs().expected.Take(d.memory(), len(d.Sets)), terms, in)
+	return in
 }

@@ -32,24 +32,36 @@ func (Improvement) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		out, err = d.inLogs(out, v, ObjectiveDifference, positive{
-			value: func(mean, sd float64) (value, byMean, bySD float64) { return expectedImprovement(mean-best, sd) },
-			log:   func(mean, sd float64) (value, byMean, bySD float64) { return logImprovement(mean-best, sd) },
-		})
-		if err != nil {
+		f := d.improvementOn(best)
+		if out, err = d.inLogs(out, v, ObjectiveDifference, positive{f.of, f.log}); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
+// improvement is the expected improvement on a value, and its logarithm.
+type improvement struct {
+	best    float64
+	of, log func(mean, sd float64) (value, byMean, bySD float64)
+}
+
+// improvementOn gives one until the policy's next call.
+func (d *Decision) improvementOn(best float64) *improvement {
+	f := d.slabs().improvements.Take(d.memory())
+	if f.best = best; f.of == nil {
+		f.of = func(mean, sd float64) (value, byMean, bySD float64) { return expectedImprovement(mean-f.best, sd) }
+		f.log = func(mean, sd float64) (value, byMean, bySD float64) { return logImprovement(mean-f.best, sd) }
+	}
+	return f
+}
+
 // reached lists the observed points as settings of a domain that holds everything.
 func (d *Decision) reached(dom *space.Domain) []float64 {
-	var out []float64
-	for i := range d.Criterion.Model.Data.Rows {
-		x := make([]float64, dom.Size())
-		dom.Project(x, d.Criterion.Model.Data.Rows[i].X)
-		out = append(out, x...)
+	rows, size := d.Criterion.Model.Data.Rows, dom.Size()
+	out := d.memory().Floats(len(rows) * size)
+	for i := range rows {
+		dom.Project(out[i*size:(i+1)*size], rows[i].X)
 	}
 	return out
 }
@@ -70,7 +82,7 @@ func expectedImprovement(mean, sd float64) (value, byMean, bySD float64) {
 // settings that are probably feasible, where there are some. Where only steps without
 // control were seen it is that at their values.
 func (d *Decision) bestMean(v model.View) (float64, error) {
-	played := make([][]float64, len(d.Domains))
+	played := d.slabs().lists.Take(d.memory(), len(d.Domains))
 	for set := range played {
 		if played[set] = d.Played(set); len(d.Domains[set].Random) == 0 && d.Domains[set].Listed() == 0 {
 			played[set] = d.reached(d.Domains[set])

@@ -42,7 +42,7 @@ func (MultiFidelity) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		var parts []fidelityPart
-		for _, group := range byComponent(maxima) {
+		for _, group := range d.byComponent(maxima) {
 			p, err := newFidelityPart(group, len(maxima))
 			if err != nil {
 				return nil, err

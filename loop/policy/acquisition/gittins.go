@@ -3,7 +3,6 @@ package acquisition
 import (
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/quadrature"
 	"github.com/labtuner/tuner/gpcore/search"
@@ -42,8 +41,8 @@ func (GittinsIndex) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for k, set := range d.Sets {
-			o := newGittins(shapes[k], d.inputs(set), v)
-			o.price, o.logPrice = cost.NewPrice(d.Costs, d.Domains[set]), logPrice
+			o := d.gittins(shapes[k], set, v)
+			o.price, o.logPrice = d.price(d.Costs, set), logPrice
 			out = append(out, Option{Set: set, View: v, Objective: o, Start: starts[i*len(d.Sets)+k]})
 		}
 	}
@@ -60,13 +59,14 @@ func (d *Decision) costWorth() (logLambda float64, starts [][]float64, err error
 		return 0, nil, err
 	}
 	for i := range options {
-		options[i] = options[i].ForSearch(d.Costs, d.Domains[options[i].Set])
+		options[i] = d.ForSearch(options[i], d.Costs)
 	}
 	found, err := d.Search(options, 0)
 	if err != nil {
 		return 0, nil, err
 	}
 	greatest := math.Inf(-1)
+	starts = d.slabs().lists.Take(d.memory(), len(found))[:0]
 	for _, m := range found {
 		greatest = max(greatest, m.Value)
 		starts = append(starts, m.X)
@@ -93,34 +93,40 @@ type gittins struct {
 	price      *cost.Price
 	logPrice   float64 // of a typical step
 
-	readers []*gpcore.Reader
-	x       []float64
+	readers []reader
 	boxes   []box
 	slopes  []float64 // of each box's mean, then of each one's standard deviation
+
+	x, byX, varianceByX, offset, slope []float64 // scratch
+	mean, variance                     [1]float64
 }
 
 // box is a normal value with its weight in a mixture.
 type box struct{ weight, mean, sd float64 }
 
-func newGittins(shape *expectations.Expected, in expectations.Inputs, v model.View) *gittins {
+// gittins gives the index of a control set until the policy's next call.
+func (d *Decision) gittins(shape *expectations.Expected, set int, v model.View) *gittins {
 	_, coarse := shape.Rules()
-	o := &gittins{shape: shape, controlled: in.Controlled, nodes: coarse, view: v}
+	o, in := d.slabs().indices.Take(d.memory()), d.inputs(set)
+	o.shape, o.controlled, o.random, o.nodes, o.view = shape, in.Controlled, o.random[:0], coarse, v
 	for i := range v[0].GP.Dim() {
 		if num.Position(in.Controlled, i) < 0 {
 			o.random = append(o.random, i)
 		}
 	}
-	o.newScratch()
+	o.fit()
 	return o
 }
 
-func (o *gittins) newScratch() {
-	o.readers = nil
-	for _, c := range o.view {
-		o.readers = append(o.readers, c.GP.Reader())
+// fit makes the scratch.
+func (o *gittins) fit() {
+	o.readers = readersOf(o.readers, o.view)
+	n, d := len(o.nodes.Weight)*len(o.view), o.view[0].GP.Dim()
+	if cap(o.boxes) < n {
+		o.boxes = make([]box, n)
 	}
-	n := len(o.nodes.Weight) * len(o.view)
-	o.x, o.boxes, o.slopes = make([]float64, o.view[0].GP.Dim()), make([]box, n), make([]float64, 2*n*len(o.controlled))
+	o.boxes, o.slopes = o.boxes[:n], num.Resized(o.slopes, 2*n*len(o.controlled))
+	o.x, o.byX, o.varianceByX, o.offset, o.slope = num.Resized(o.x, d), num.Resized(o.byX, d), num.Resized(o.varianceByX, d), num.Resized(o.offset, d), num.Resized(o.slope, len(o.controlled))
 }
 
 // Dim implements [search.Objective].
@@ -128,9 +134,19 @@ func (o *gittins) Dim() int { return len(o.controlled) }
 
 // Fork implements [search.Objective].
 func (o *gittins) Fork() search.Objective {
-	f := *o
-	f.newScratch()
-	return &f
+	f := &gittins{}
+	f.Follow(o)
+	return f
+}
+
+// Follow implements [search.Follower].
+func (o *gittins) Follow(other search.Objective) bool {
+	p, ok := other.(*gittins)
+	if ok {
+		o.shape, o.controlled, o.random, o.nodes, o.view, o.price, o.logPrice = p.shape, p.controlled, p.random, p.nodes, p.view, p.price, p.logPrice
+		o.fit()
+	}
+	return ok
 }
 
 // Scales implements [search.Scaled].
@@ -150,7 +166,7 @@ func (o *gittins) Values(dst, x []float64) {
 // keeps L - log cost at zero: its slope is that of L - log cost by x over that of L by the means.
 func (o *gittins) Gradients(dst, grad, x []float64) {
 	size := o.Dim()
-	slope := make([]float64, size)
+	slope := o.slope
 	for j := range dst {
 		at := x[j*size : (j+1)*size]
 		o.open(at, true)
@@ -176,11 +192,11 @@ func (o *gittins) Gradients(dst, grad, x []float64) {
 
 // open sets the boxes, and their slopes where asked, to what is known of a setting.
 func (o *gittins) open(at []float64, slopes bool) {
-	size, dim := o.Dim(), len(o.x)
-	var mean, variance [1]float64
-	var byX, varianceByX, offset []float64
+	size := o.Dim()
+	mean, variance, byX, varianceByX := &o.mean, &o.variance, o.byX, o.varianceByX
+	var offset []float64
 	if slopes {
-		byX, varianceByX, offset = make([]float64, dim), make([]float64, dim), make([]float64, dim)
+		offset = o.offset
 	}
 	for k, i := range o.controlled {
 		o.x[i] = at[k]

@@ -55,7 +55,8 @@ func (a InformationDirected) Options(d *Decision) ([]Option, error) {
 			if err != nil {
 				return nil, err
 			}
-			r := &InformationRatio{LowerBound: below[i], negativeSD: spread[i], both: both, top: peak.Value - v.Offset(), beta: d.Beta, rho: a.Rho}
+			r := d.slabs().ratios.Take(d.memory())
+			r.LowerBound, r.negativeSD, r.both, r.top, r.beta, r.rho = below[i], spread[i], both, peak.Value-v.Offset(), d.Beta, a.Rho
 			o := Option{Set: set, View: v, Objective: r, Unit: Dimensionless, logFloor: MinRatio, Steady: true}
 			if set == peak.Set && sameView(v, peak.view) {
 				o.Start = peak.X
@@ -94,10 +95,10 @@ func (d *Decision) Peak() (peak, error) {
 		if err != nil {
 			continue // nothing of this control set can be paid
 		}
-		var value [1]float64
-		o.Objective.Values(value[:], x)
+		value := d.memory().Floats(1)
+		o.Objective.Values(value, x)
 		if v := value[0] + o.Offset; v > top.Value {
-			top = peak{o.Set, o.View, slices.Clone(x), v}
+			top = peak{o.Set, o.View, append(d.memory().Floats(len(x))[:0], x...), v}
 		}
 	}
 	if math.IsInf(top.Value, -1) {
@@ -159,6 +160,16 @@ func (r *InformationRatio) Values(dst, x []float64) { r.evaluate(dst, nil, x, r.
 // Fork implements [search.Objective].
 func (r *InformationRatio) Fork() search.Objective {
 	return &InformationRatio{LowerBound: r.LowerBound, negativeSD: r.negativeSD, both: r.both.Fork(), top: r.top, beta: r.beta, rho: r.rho}
+}
+
+// Follow implements [search.Follower].
+func (r *InformationRatio) Follow(other search.Objective) bool {
+	o, ok := other.(*InformationRatio)
+	if !ok || !r.both.Follow(o.both) {
+		return false
+	}
+	r.LowerBound, r.negativeSD, r.top, r.beta, r.rho = o.LowerBound, o.negativeSD, o.top, o.beta, o.rho
+	return true
 }
 
 // Prepare implements [search.Preparer].

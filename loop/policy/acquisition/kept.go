@@ -3,9 +3,13 @@ package acquisition
 import (
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/search"
+	"github.com/labtuner/tuner/loop/policy/cost"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // RenewEvery is how many steps a search is kept: at steps that it divides everything that is
@@ -36,10 +40,32 @@ type Kept struct {
 
 // slabs are what decisions take from the memory of their calls, by type.
 type slabs struct {
-	options  num.Slab[Option]
-	terms    num.Slab[expectations.Term]
-	inputs   num.Slab[expectations.Inputs]
-	expected num.Slab[*expectations.Expected]
+	options    num.Slab[Option]
+	terms      num.Slab[expectations.Term]
+	inputs     num.Slab[expectations.Inputs]
+	expected   num.Slab[*expectations.Expected]
+	lists      num.Slab[[]float64]
+	problems   num.Slab[search.Problem]
+	optima     num.Slab[Optimum]
+	groups     num.Slab[[]Optimum]
+	components num.Slab[model.Component]
+
+	pathLists num.Slab[*expectedPath]
+
+	adjusted        num.Objects[space.Adjusted]
+	transformations num.Objects[transformation]
+	prices          num.Objects[cost.Price]
+	ratios          num.Objects[InformationRatio]
+	tails           num.Objects[termTail]
+	improvements    num.Objects[improvement]
+	exceedances     num.Objects[exceedance]
+	indices         num.Objects[gittins]
+	informations    num.Objects[informationOfGroup]
+	generators      num.Objects[num.Generator]
+	samples         num.Objects[Sample]
+	expectedPaths   num.Objects[expectedPath]
+
+	paths map[*gpcore.GP]*num.Objects[pathIn]
 }
 
 // slabs are those of a decision.
@@ -144,9 +170,14 @@ func (k *Kept) Search(problems []search.Problem, u Use) (*search.Search, error) 
 	return made, nil
 }
 
-// take gives the search the problems' objectives, unless it has them.
+// take gives the search the problems' objectives, unless it has them: expectations follow what becomes of them, of
+// others it has copies.
 func (s *keptSearch) take(problems []search.Problem) {
-	if !slices.EqualFunc(s.objects, problems, func(o search.Objective, p search.Problem) bool { return o == p.Objective }) {
+	has := func(o search.Objective, p search.Problem) bool {
+		_, follows := o.(*expectations.Expected)
+		return follows && o == p.Objective
+	}
+	if !slices.EqualFunc(s.objects, problems, has) {
 		s.remember(problems)
 		s.SetObjectives(s.objects)
 	}

@@ -3,7 +3,6 @@ package acquisition
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -27,28 +26,27 @@ type Optimum struct {
 // its settings are listed, else by its own search, which is metered with the others
 // of the decision. Where that was cut before it came to a sample, the best of the
 // observed settings with a great posterior mean stands in; where it was cut before all were drawn,
-// there are fewer, one at least.
+// there are fewer, one at least. They hold until the policy's next call.
 func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error) {
-	out, aim := make([]Optimum, n), d.Goal
-	var problems []search.Problem
-	var paths []*expectedPath
-	var searched []int
+	s, memory := d.slabs(), d.memory()
+	out, aim := s.optima.Take(memory, n), d.Goal
+	problems, paths, searched := s.problems.Take(memory, n)[:0], s.pathLists.Take(memory, n)[:0], memory.Ints(n)[:0]
 	for i := range out {
 		if i > 0 && !d.Units.afford(sampleCost(v)) {
 			out = out[:i]
 			break
 		}
-		s, err := d.Sample(v, aim.Domain, rng)
+		drawn, err := d.Sample(v, aim.Domain, rng)
 		if err != nil {
 			return nil, err
 		}
-		out[i].Component = s.component
-		if s.table != nil {
-			k := num.Argmax(d.Limiter.Penalise(s.table, aim.Domain.List))
-			out[i].X, out[i].Value = aim.Domain.Row(k), s.table[k]+s.component.Mean
+		out[i].Component = drawn.component
+		if drawn.table != nil {
+			k := num.Argmax(d.Limiter.Penalise(drawn.table, aim.Domain.List))
+			out[i].X, out[i].Value = aim.Domain.Row(k), drawn.table[k]+drawn.component.Mean
 			continue
 		}
-		o, err := s.expectationOver(d, aim)
+		o, err := drawn.expectationOver(d, aim)
 		if err != nil {
 			return nil, err
 		}
@@ -59,29 +57,33 @@ func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error
 	if len(problems) == 0 {
 		return out, nil
 	}
-	use := Use{Which: forMaxima, Sets: slices.Repeat([]int{targetSet}, len(problems)), Slack: math.Inf(1), Step: d.Step, Seed: d.Seed}
+	use := Use{Which: forMaxima, Sets: memory.Ints(len(problems)), Slack: math.Inf(1), Step: d.Step, Seed: d.Seed}
+	for i := range use.Sets {
+		use.Sets[i] = targetSet
+	}
 	if len(d.Views) > 1 { // one search for each
 		use.Which = maxSearches
 	}
-	s, err := d.Kept.Search(problems, use)
+	look, err := d.Kept.Search(problems, use)
 	if err != nil {
 		return nil, err
 	}
 	starts := d.StartPoints(aim.Domain, d.Incumbents)
 	for i := range problems {
-		s.SetStarts(i, starts)
+		look.SetStarts(i, starts)
 	}
-	for k, m := range d.Units.Run(s) {
+	for k, m := range d.Units.Run(look) {
 		i, o := searched[k], paths[k]
 		x, value := m.X, m.Value
 		switch {
 		case math.IsInf(value, -1):
-			x, value = bestRow(o, starts)
+			x, value = d.bestRow(o, starts)
 		case d.Limiter != nil: // without the penalty
-			x, value = bestRow(o, x)
+			x, value = d.bestRow(o, x)
 		}
 		full, _ := o.expectation.Rules()
-		out[i].X, out[i].Value = append([]float64(nil), o.points(&full, x)...), value+out[i].Component.Mean
+		points := o.points(&full, x)
+		out[i].X, out[i].Value = append(memory.Floats(len(points))[:0], points...), value+out[i].Component.Mean
 	}
 	return out, nil
 }
@@ -91,9 +93,9 @@ func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error
 func maximaScreenSize(dims int) int { return 120 << min(dims-1, 4) }
 
 // bestRow is the best of the rows of x.
-func bestRow(o search.Objective, x []float64) (at []float64, value float64) {
+func (d *Decision) bestRow(o search.Objective, x []float64) (at []float64, value float64) {
 	size := o.Dim()
-	values := make([]float64, len(x)/size)
+	values := d.memory().Floats(len(x) / size)
 	o.Values(values, x)
 	k := num.Argmax(values)
 	return x[k*size : (k+1)*size], values[k]
@@ -127,17 +129,30 @@ func (ImprovementOverSample) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		target := m[0].Value
-		out, err = d.inLogs(out, v, Dimensionless, positive{
-			value: func(mean, sd float64) (value, byMean, bySD float64) {
-				z := (mean - target) / sd
-				p := num.NormalDensity(z) / sd
-				return num.NormalCDF(z), p, -z * p
-			},
-			log: func(mean, sd float64) (value, byMean, bySD float64) { return logExceedance(mean-target, sd) },
-		})
-		if err != nil {
+		f := d.exceedanceOf(target)
+		if out, err = d.inLogs(out, v, Dimensionless, positive{f.of, f.log}); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// exceedance is the probability that a normal value is above another, and its logarithm.
+type exceedance struct {
+	target  float64
+	of, log func(mean, sd float64) (value, byMean, bySD float64)
+}
+
+// exceedanceOf gives one until the policy's next call.
+func (d *Decision) exceedanceOf(target float64) *exceedance {
+	f := d.slabs().exceedances.Take(d.memory())
+	if f.target = target; f.of == nil {
+		f.of = func(mean, sd float64) (value, byMean, bySD float64) {
+			z := (mean - f.target) / sd
+			p := num.NormalDensity(z) / sd
+			return num.NormalCDF(z), p, -z * p
+		}
+		f.log = func(mean, sd float64) (value, byMean, bySD float64) { return logExceedance(mean-f.target, sd) }
+	}
+	return f
 }

@@ -35,15 +35,9 @@ func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		var terms []expectations.Term
-		for _, group := range byComponent(maxima) {
-			terms = append(terms, group[0].Component.WithWeight(1/float64(len(maxima))).TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
-				for k := range group {
-					v, m, s := MaximumInformation(mu, sigma, group[k].Value, noise)
-					value, byMu, bySigma = value+v, byMu+m, bySigma+s
-				}
-				return value, byMu, bySigma
-			})...)
+		terms := d.slabs().terms.Take(d.memory(), len(maxima))[:0]
+		for _, group := range d.byComponent(maxima) {
+			terms = append(terms, d.Criterion.Model.TermsOf(d.alone(group[0].Component, 1/float64(len(maxima))), d.informationOf(group, noise))...)
 		}
 		objectives, err := d.Expectations(terms)
 		if err != nil {
@@ -56,21 +50,54 @@ func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
 	return out, nil
 }
 
+// informationOfGroup is the information that a reading holds about maxima, summed.
+type informationOfGroup struct {
+	group []Optimum
+	noise float64
+	of    func(mu, sigma float64) (value, byMu, bySigma float64)
+}
+
+// informationOf gives one until the policy's next call.
+func (d *Decision) informationOf(group []Optimum, noise float64) func(mu, sigma float64) (value, byMu, bySigma float64) {
+	f := d.slabs().informations.Take(d.memory())
+	if f.of == nil {
+		f.of = f.value
+	}
+	f.group, f.noise = group, noise
+	return f.of
+}
+
+func (f *informationOfGroup) value(mu, sigma float64) (value, byMu, bySigma float64) {
+	for k := range f.group {
+		v, m, s := MaximumInformation(mu, sigma, f.group[k].Value, f.noise)
+		value, byMu, bySigma = value+v, byMu+m, bySigma+s
+	}
+	return value, byMu, bySigma
+}
+
+// alone is the view of a component with a weight.
+func (d *Decision) alone(c model.Component, weight float64) model.View {
+	out := d.slabs().components.Take(d.memory(), 1)
+	out[0], out[0].Weight = c, weight
+	return out
+}
+
 // byComponent sorts maxima by the component that they were drawn from.
-func byComponent(maxima []Optimum) [][]Optimum {
-	var out [][]Optimum
-	for _, m := range maxima {
-		at := -1
-		for k := range out {
-			if out[k][0].Component.GP == m.Component.GP {
-				at = k
-			}
-		}
-		if at < 0 {
-			out = append(out, []Optimum{m})
+func (d *Decision) byComponent(maxima []Optimum) [][]Optimum {
+	s, memory := d.slabs(), d.memory()
+	out, sorted := s.groups.Take(memory, len(maxima))[:0], s.optima.Take(memory, len(maxima))[:0]
+	for i, m := range maxima {
+		same := func(o Optimum) bool { return o.Component.GP == m.Component.GP }
+		if slices.ContainsFunc(maxima[:i], same) {
 			continue
 		}
-		out[at] = append(out[at], m)
+		from := len(sorted)
+		for _, o := range maxima[i:] {
+			if same(o) {
+				sorted = append(sorted, o)
+			}
+		}
+		out = append(out, sorted[from:len(sorted):len(sorted)])
 	}
 	return out
 }
@@ -108,11 +135,11 @@ func (JointEntropy) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		terms, err := jointTerms(maxima, noise)
+		terms, err := d.jointTerms(maxima, noise)
 		if err != nil {
 			return nil, err
 		}
-		objectives, err := d.Expectations(terms)
+		objectives, err := d.freshExpectations(terms)
 		if err != nil {
 			return nil, err
 		}
@@ -124,12 +151,12 @@ func (JointEntropy) Options(d *Decision) ([]Option, error) {
 }
 
 // jointTerms are the entropy before and, negative, those after each pair.
-func jointTerms(maxima []Optimum, noise float64) ([]expectations.Term, error) {
+func (d *Decision) jointTerms(maxima []Optimum, noise float64) ([]expectations.Term, error) {
 	var terms []expectations.Term
 	n := float64(len(maxima))
-	for _, group := range byComponent(maxima) {
+	for _, group := range d.byComponent(maxima) {
 		c := group[0].Component
-		terms = append(terms, c.WithWeight(float64(len(group))/n).TermsOf(func(_, sigma float64) (value, byMu, bySigma float64) {
+		terms = append(terms, d.Criterion.Model.TermsOf(d.alone(c, float64(len(group))/n), func(_, sigma float64) (value, byMu, bySigma float64) {
 			total := sigma*sigma + noise
 			return 0.5 * math.Log(total), 0, sigma / total
 		})...)
@@ -142,7 +169,7 @@ func jointTerms(maxima []Optimum, noise float64) ([]expectations.Term, error) {
 			if after.GP, err = conditioned(copied, m.X, (m.Value-c.Mean)/c.Scale-c.OffsetAt(m.X)); err != nil {
 				return nil, err
 			}
-			terms = append(terms, after.WithWeight(-1/n).TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
+			terms = append(terms, d.Criterion.Model.TermsOf(d.alone(after, -1/n), func(mu, sigma float64) (value, byMu, bySigma float64) {
 				return TruncatedEntropy(mu, sigma, m.Value, noise)
 			})...)
 		}

@@ -113,6 +113,9 @@ func (o *improvementOfExpectation) points(c []float64) {
 // fork implements tail.
 func (o *improvementOfExpectation) fork() tail { return o.withReaders() }
 
+// follow implements tail.
+func (o *improvementOfExpectation) follow(tail) bool { return false }
+
 // logs implements tail. There are no gradients, and no coarser rule.
 func (o *improvementOfExpectation) logs(dst, _, x []float64, _ bool) {
 	size := o.Dim()

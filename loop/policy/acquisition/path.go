@@ -17,16 +17,21 @@ import (
 // gpcore's expectations; v is nil, and spread zero, without a risk term. Cost of a point: O(nodes (n +
 // waves d)).
 type expectedPath struct {
+	sampled
+	f, v *sampling.Path
+
+	x, value, noise, grads, noiseGrads, slope, sum, cross []float64 // scratch
+}
+
+// sampled is what forks of an expectedPath have in common.
+type sampled struct {
 	expectation        *expectations.Expected // knows nodes and lengthscales
 	controlled, random []int
-	f, v               *sampling.Path
 	scale              float64                         // of f's unit
 	offset             func(grad, x []float64) float64 // of f; nil: none
 	alpha, spread      float64
 	field              *model.NoiseField
 	observations       int
-
-	x, value, noise, grads, noiseGrads, slope, sum, cross []float64 // scratch
 }
 
 // Dim implements [search.Objective].
@@ -34,11 +39,24 @@ func (o *expectedPath) Dim() int { return len(o.controlled) }
 
 // Fork implements [search.Objective].
 func (o *expectedPath) Fork() search.Objective {
-	f := &expectedPath{expectation: o.expectation, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, spread: o.spread, field: o.field, observations: o.observations}
+	f := &expectedPath{sampled: o.sampled, f: o.f.Fork()}
 	if o.v != nil {
 		f.v = o.v.Fork()
 	}
 	return f
+}
+
+// Follow implements [search.Follower].
+func (o *expectedPath) Follow(other search.Objective) bool {
+	p, ok := other.(*expectedPath)
+	if !ok || (o.v == nil) != (p.v == nil) {
+		return false
+	}
+	o.sampled = p.sampled
+	if o.f.Follow(p.f); o.v != nil {
+		o.v.Follow(p.v)
+	}
+	return true
 }
 
 // Scales implements [search.Scaled].

@@ -13,19 +13,19 @@ type positive struct{ value, log moments }
 // at the screening points is kept from step to step.
 func (d *Decision) inLogs(out []Option, v model.View, unit Unit, f positive) ([]Option, error) {
 	if len(v) == 1 && d.leavesNothing() {
-		objectives, err := d.objectiveValues(v.TermsOf(f.log))
+		objectives, err := d.objectiveValues(d.Criterion.Model.TermsOf(v, f.log))
 		if err != nil {
 			return nil, err
 		}
 		return append(out, Option{Set: d.Sets[0], View: v, Objective: objectives[0], Unit: unit, logged: true}), nil
 	}
-	objectives, err := d.Expectations(v.TermsOf(f.value))
+	objectives, err := d.Expectations(d.Criterion.Model.TermsOf(v, f.value))
 	if err != nil {
 		return nil, err
 	}
 	for i, set := range d.Sets {
 		out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: unit, logFloor: minImprovement,
-			tail: newTermTail(objectives[i], d.inputs(set), v, f.log)})
+			tail: d.tail(objectives[i], set, v, f.log)})
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/sampling"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -38,22 +39,46 @@ func waveCost(d int) float64 { return float64(d) + 16 }
 // is a draw of their mixture. dom is the only domain where it will be looked at, nil
 // where there are several.
 func (d *Decision) Sample(v model.View, dom *space.Domain, rng *rand.Rand) (*Sample, error) {
-	s := &Sample{component: v.Sample(rng)}
+	s := d.slabs().samples.Take(d.memory())
+	*s = Sample{component: v.Sample(rng)}
 	g := s.component.GP
 	var err error
 	if dom != nil && dom.Listed() > 0 && dom.Size() == g.Dim() {
 		s.table, err = d.sampleList(s, dom, rng)
 		return s, err
 	}
-	if s.f, err = sampling.NewPath(g, rng, pathFeatures); err != nil {
+	if s.f, err = d.path(g, rng); err != nil {
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
 	if d.Criterion.Alpha() > 0 && d.Criterion.Model.Noise != nil {
-		if s.v, err = sampling.NewPath(d.Criterion.Model.Noise.GP, rng, pathFeatures); err != nil {
+		if s.v, err = d.path(d.Criterion.Model.Noise.GP, rng); err != nil {
 			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
 		}
 	}
 	return s, nil
+}
+
+// pathIn is a path, nil before it is drawn.
+type pathIn struct{ *sampling.Path }
+
+// mostProcesses of which paths are kept; beyond, all begin anew.
+const mostProcesses = 64
+
+// path draws one until the policy's next call.
+func (d *Decision) path(g *gpcore.GP, rng *rand.Rand) (_ *sampling.Path, err error) {
+	s := d.slabs()
+	if s.paths == nil || len(s.paths) == mostProcesses && s.paths[g] == nil {
+		s.paths = map[*gpcore.GP]*num.Objects[pathIn]{}
+	}
+	if s.paths[g] == nil {
+		s.paths[g] = &num.Objects[pathIn]{}
+	}
+	p := s.paths[g].Take(d.memory())
+	if p.Path != nil {
+		return p.Path, p.Redraw(g, rng)
+	}
+	p.Path, err = sampling.NewPath(g, rng, pathFeatures)
+	return p.Path, err
 }
 
 // sampleList draws at the settings of a domain's list.
@@ -94,7 +119,9 @@ func (s *Sample) expectationOver(d *Decision, g Goal) (search.Objective, error) 
 	if err != nil {
 		return nil, err
 	}
-	o := &expectedPath{expectation: shape, controlled: in.Controlled, f: s.f, scale: s.component.Scale, offset: s.component.Offset, v: s.v, alpha: d.Criterion.Alpha(), field: d.Criterion.Model.Noise, observations: s.component.GP.Len()}
+	o := d.slabs().expectedPaths.Take(d.memory())
+	o.sampled = sampled{expectation: shape, controlled: in.Controlled, random: o.random[:0], scale: s.component.Scale, offset: s.component.Offset, alpha: d.Criterion.Alpha(), field: d.Criterion.Model.Noise, observations: s.component.GP.Len()}
+	o.f, o.v = s.f, s.v
 	if len(g.Domain.Random) > 0 {
 		o.spread = d.Criterion.SpreadAlpha()
 	}

@@ -16,6 +16,8 @@ type tail interface {
 	logs(dst, grad, x []float64, coarse bool)
 	// fork is the same function for another goroutine.
 	fork() tail
+	// follow makes a fork one of another function, where it can.
+	follow(o tail) bool
 }
 
 // tailFrom is the distance below the mean, in standard deviations, from which on the functions
@@ -91,11 +93,39 @@ type termTail struct {
 	random  []int
 	view    model.View
 	log     func(mean, sd float64) (value, byMean, bySD float64)
-	readers []*gpcore.Reader
+	readers []reader // one for each component
+
+	points, mean, variance, byX, varianceByX, offset []float64 // scratch
 }
 
-func newTermTail(shape *expectations.Expected, in expectations.Inputs, v model.View, log func(mean, sd float64) (value, byMean, bySD float64)) *termTail {
-	t := &termTail{shape: shape, in: in, view: v, log: log}
+// reader reads a process.
+type reader struct {
+	*gpcore.Reader
+	of *gpcore.GP
+}
+
+// readersOf gives a reader of each component of a view, those that there are where they read the same.
+func readersOf(have []reader, v model.View) []reader {
+	if len(have) == len(v) {
+		same := true
+		for i := range v {
+			same = same && have[i].of == v[i].GP
+		}
+		if same {
+			return have
+		}
+	}
+	have = nil
+	for _, c := range v {
+		have = append(have, reader{c.GP.Reader(), c.GP})
+	}
+	return have
+}
+
+// tail gives that of a control set until the policy's next call.
+func (d *Decision) tail(shape *expectations.Expected, set int, v model.View, log func(mean, sd float64) (value, byMean, bySD float64)) *termTail {
+	t, in := d.slabs().tails.Take(d.memory()), d.inputs(set)
+	t.shape, t.in, t.view, t.log, t.random = shape, in, v, log, t.random[:0]
 	for i := range v[0].GP.Dim() {
 		if num.Position(in.Controlled, i) < 0 {
 			t.random = append(t.random, i)
@@ -106,18 +136,21 @@ func newTermTail(shape *expectations.Expected, in expectations.Inputs, v model.V
 
 // fork implements tail: readers are made when they are needed.
 func (t *termTail) fork() tail {
-	out := *t
-	out.readers = nil
-	return &out
+	return &termTail{shape: t.shape, in: t.in, random: t.random, view: t.view, log: t.log}
+}
+
+// follow implements tail.
+func (t *termTail) follow(other tail) bool {
+	o, ok := other.(*termTail)
+	if ok {
+		t.shape, t.in, t.random, t.view, t.log = o.shape, o.in, o.random, o.view, o.log
+	}
+	return ok
 }
 
 // logs implements tail.
 func (t *termTail) logs(dst, grad, x []float64, coarse bool) {
-	if t.readers == nil {
-		for _, c := range t.view {
-			t.readers = append(t.readers, c.GP.Reader())
-		}
-	}
+	t.readers = readersOf(t.readers, t.view)
 	nodes, few := t.shape.Rules()
 	if coarse {
 		nodes = few
@@ -127,7 +160,8 @@ func (t *termTail) logs(dst, grad, x []float64, coarse bool) {
 	}
 	clear(grad)
 	d := t.view[0].GP.Dim()
-	points := make([]float64, len(dst)*d)
+	t.points = num.Resized(t.points, len(dst)*d)
+	points := t.points
 	for q, w := range nodes.Weight {
 		for j := range dst {
 			at := points[j*d : (j+1)*d]
@@ -148,12 +182,14 @@ func (t *termTail) logs(dst, grad, x []float64, coarse bool) {
 func (t *termTail) addComponent(i int, w float64, dst, grad, points []float64) {
 	c, r := &t.view[i], t.readers[i]
 	d, dc := c.GP.Dim(), len(t.in.Controlled)
-	mean, variance := make([]float64, len(dst)), make([]float64, len(dst))
+	t.mean, t.variance = num.Resized(t.mean, len(dst)), num.Resized(t.variance, len(dst))
+	mean, variance := t.mean, t.variance
 	var byX, varianceByX, offset []float64
 	if grad == nil {
 		r.Predict(mean, variance, points)
 	} else {
-		byX, varianceByX, offset = make([]float64, len(points)), make([]float64, len(points)), make([]float64, d)
+		t.byX, t.varianceByX, t.offset = num.Resized(t.byX, len(points)), num.Resized(t.varianceByX, len(points)), num.Resized(t.offset, d)
+		byX, varianceByX, offset = t.byX, t.varianceByX, t.offset
 		r.PredictGrads(mean, variance, byX, varianceByX, points)
 	}
 	for j := range dst {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -24,24 +25,39 @@ type transformation struct {
 	tail   tail        // nil: the function is flat below the floor
 	price  *cost.Price // nil: c = 1
 	logged bool
+
+	slope, at, logs, slopes []float64 // scratch
 }
 
 // Fork implements [space.Adjustment].
-func (r transformation) Fork() space.Adjustment {
+func (r *transformation) Fork() space.Adjustment {
+	f := &transformation{offset: r.offset, floor: r.floor, price: r.price, logged: r.logged}
 	if r.tail != nil {
-		r.tail = r.tail.fork()
+		f.tail = r.tail.fork()
 	}
-	return r
+	return f
+}
+
+// Follow makes a fork one of another transformation.
+func (r *transformation) Follow(a space.Adjustment) (space.Adjustment, bool) {
+	o, ok := a.(*transformation)
+	if !ok || (r.tail == nil) != (o.tail == nil) || r.tail != nil && !r.tail.follow(o.tail) {
+		return nil, false
+	}
+	r.offset, r.floor, r.price, r.logged = o.offset, o.floor, o.price, o.logged
+	return r, true
 }
 
 // Adjust implements [space.Adjustment].
-func (r transformation) Adjust(dst, grad, x []float64, surrogate bool) {
+func (r *transformation) Adjust(dst, grad, x []float64, surrogate bool) {
 	if len(dst) == 0 {
 		return
 	}
 	size := len(x) / len(dst)
 	logs, slopes := r.below(dst, grad, x, surrogate)
-	slope := make([]float64, size)
+	r.slope = num.Resized(r.slope, size)
+	slope := r.slope
+	clear(slope)
 	for j := range dst {
 		c, at := 1.0, x[j*size:(j+1)*size]
 		switch {
@@ -77,30 +93,32 @@ func (r transformation) Adjust(dst, grad, x []float64, surrogate bool) {
 
 // below has the tail's logarithms and gradients at those of the settings whose values are at or below
 // the floor; nil where there are none.
-func (r transformation) below(dst, grad, x []float64, surrogate bool) (logs, slopes []float64) {
+func (r *transformation) below(dst, grad, x []float64, surrogate bool) (logs, slopes []float64) {
 	if r.tail == nil {
 		return nil, nil
 	}
 	size := len(x) / len(dst)
-	var at []float64
+	r.at = r.at[:0]
 	for j, v := range dst {
 		if v+r.offset <= r.floor {
-			at = append(at, x[j*size:(j+1)*size]...)
+			r.at = append(r.at, x[j*size:(j+1)*size]...)
 		}
 	}
-	if at == nil {
+	if len(r.at) == 0 {
 		return nil, nil
 	}
-	logs = make([]float64, len(at)/size)
-	if grad != nil {
-		slopes = make([]float64, len(at))
+	r.logs = num.Resized(r.logs, len(r.at)/size)
+	if logs = r.logs; grad != nil {
+		r.slopes = num.Resized(r.slopes, len(r.at))
+		slopes = r.slopes
+		clear(slopes)
 	}
-	r.tail.logs(logs, slopes, at, surrogate)
+	r.tail.logs(logs, slopes, r.at, surrogate)
 	return logs, slopes
 }
 
 // gradient changes the gradient of an objective at a value a and a cost c with this slope.
-func (r transformation) gradient(g, slope []float64, a, c float64) {
+func (r *transformation) gradient(g, slope []float64, a, c float64) {
 	for i := range g {
 		switch {
 		case r.logged:

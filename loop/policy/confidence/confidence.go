@@ -116,11 +116,11 @@ func New(s Spec, m *model.Model) Parameter {
 	case Heuristic:
 		return heuristic{count, s.Dims}
 	case IRGP:
-		return irgp{Generator: new(num.Generator), counter: count, dims: s.Dims, finite: s.Finite, form: s.Form, delta: s.Delta, seed: s.Seed, belief: m.Posterior, noise: s.Beta}
+		return irgp{Generator: new(num.Generator), kernelReader: &kernelReader{}, counter: count, dims: s.Dims, finite: s.Finite, form: s.Form, delta: s.Delta, seed: s.Seed, belief: m.Posterior, noise: s.Beta}
 	case RGP:
 		return rgp{Generator: new(num.Generator), heuristic: heuristic{count, s.Dims}, finite: s.Finite, seed: s.Seed}
 	case Srinivas:
-		c := srinivas{counter: count, dims: s.Dims, finite: s.Finite, delta: s.Delta, belief: m.Posterior}
+		c := srinivas{kernelReader: &kernelReader{}, counter: count, dims: s.Dims, finite: s.Finite, delta: s.Delta, belief: m.Posterior}
 		switch s.Form {
 		case SettingAllPriors:
 			c.delta /= 4 * float64(max(s.Priors, 1))

@@ -49,8 +49,8 @@ func TestConfidenceFormulas(t *testing.T) {
 			}
 		}
 		check("heuristic", heuristic{count, o.D}.Beta(step), o.Heuristic)
-		check("srinivas, finite", srinivas{count, o.D, o.Size, o.Delta, m}.Beta(step), o.SrinivasFinite)
-		check("srinivas", srinivas{count, o.D, 0, o.Delta, m}.Beta(step), o.SrinivasContinuous)
+		check("srinivas, finite", srinivas{counter: count, dims: o.D, finite: o.Size, delta: o.Delta, belief: m}.Beta(step), o.SrinivasFinite)
+		check("srinivas", srinivas{counter: count, dims: o.D, delta: o.Delta, belief: m}.Beta(step), o.SrinivasContinuous)
 		for form, want := range map[string]float64{SettingAllPriors: o.SrinivasAllPriors, SettingExpected: o.SrinivasExpected, SettingFinite: o.SrinivasFinite} {
 			made := New(Spec{Name: Srinivas, Form: form, Initial: initial, Dims: o.D, Finite: o.Size, Delta: o.Delta, Priors: 6}, &model.Model{})
 			check("srinivas, "+form, made.Beta(step), want)

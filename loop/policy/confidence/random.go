@@ -31,6 +31,7 @@ import (
 // the paper leaves to the reader, are smoothness's.
 type irgp struct {
 	*num.Generator
+	*kernelReader
 	counter
 	dims   int
 	finite int    // |X|; 0: not finite
@@ -60,7 +61,7 @@ func (c irgp) shift(step int) float64 {
 	case c.form == SettingWide:
 		return 2 * d
 	case c.form == SettingTheory:
-		a, b := smoothness(c.belief())
+		a, b := c.smoothness(c.belief())
 		inner := b * d * t * t * (math.Sqrt(max(math.Log(a*d), 0)) + math.Sqrt(math.Pi)/2)
 		return max(2*d*math.Log(inner)-2*math.Ln2, 0)
 	}

@@ -30,6 +30,7 @@ type srinivas struct {
 	finite int // |X|; 0: not finite
 	delta  float64
 	belief func() model.View
+	*kernelReader
 }
 
 func (c srinivas) Beta(step int) float64 { return math.Sqrt(c.zeta(step)) }
@@ -39,9 +40,15 @@ func (c srinivas) zeta(step int) float64 {
 	if c.finite > 0 {
 		return max(2*math.Log(float64(c.finite)*t*t*math.Pi*math.Pi/(6*c.delta)), 0)
 	}
-	a, b := smoothness(c.belief())
+	a, b := c.smoothness(c.belief())
 	grid := t * t * d * b * math.Sqrt(math.Log(4*d*a/c.delta))
 	return 2*math.Log(2*math.Pi*math.Pi*t*t/(3*c.delta)) + 2*d*max(math.Log(grid), 0)
+}
+
+// kernelReader reads hyperparameters, in memory that it keeps; nil: in new one.
+type kernelReader struct {
+	logs  []float64
+	kinds []kernels.ParamKind
 }
 
 // smoothness are the constants a and b of P(sup |df/dx_j| > L) <= a exp(-(L/b)^2), for
@@ -49,15 +56,19 @@ func (c srinivas) zeta(step int) float64 {
 // and b = sqrt(2)/l, with l the least lengthscale in force: then the bound is the tail
 // of the derivative at one place, whose variance is 1/l^2 for a squared exponential. A
 // period P counts as a lengthscale P/(2 pi); a kernel with neither, as the whole range.
-func smoothness(v model.View) (a, b float64) {
+func (r *kernelReader) smoothness(v model.View) (a, b float64) {
+	if r == nil {
+		r = &kernelReader{}
+	}
 	least := 1.0
 	for _, c := range v {
 		if c.GP == nil { // nothing was observed yet
 			continue
 		}
 		k := c.GP.Kernel()
-		logs := k.Params(nil)
-		for i, kind := range k.Kinds(nil) {
+		r.logs, r.kinds = k.Params(r.logs[:0]), k.Kinds(r.kinds[:0])
+		logs := r.logs
+		for i, kind := range r.kinds {
 			switch kind {
 			case kernels.Lengthscale:
 				least = min(least, math.Exp(logs[i]))

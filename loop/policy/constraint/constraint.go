@@ -163,7 +163,7 @@ func (c *Constraint) bounds() (low, high float64) {
 // size to speak of, but where it is nearly zero it says which way is better.
 func (c *Constraint) terms() []expectations.Term {
 	low, high := c.bounds()
-	return c.Model.Posterior().TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
+	return c.Model.TermsOf(c.Model.Posterior(), func(mu, sigma float64) (value, byMu, bySigma float64) {
 		return termValue(low, high, mu, sigma)
 	})
 }

@@ -12,7 +12,7 @@ type Price struct {
 }
 
 // NewPrice is the price of a domain's settings.
-func NewPrice(costs *Model, d *space.Domain) *Price { return &Price{costs, d, costs.TypicalCost} }
+func NewPrice(costs *Model, d *space.Domain) Price { return Price{costs, d, costs.TypicalCost} }
 
 // minPrice is what a step that costs nothing counts as, so that it can be divided by.
 const minPrice = 1e-6

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // conjugate estimates a process's constant mean m and unit a in closed form. With K the
@@ -28,9 +29,9 @@ type conjugate struct {
 
 // estimate estimates what is open from the readings t, leaves the process with targets
 // (t - mean)/unit, and returns the log evidence of t. O(n^2).
-func (c *conjugate) estimate(g *gpcore.GP, t []float64) (evidence float64, err error) {
+func (c *conjugate) estimate(memory *num.Memory, g *gpcore.GP, t []float64) (evidence float64, err error) {
 	n := float64(len(t))
-	weights, targets := make([]float64, len(t)), make([]float64, len(t))
+	weights, targets := memory.Floats(len(t)), memory.Floats(len(t))
 	q := 0.0
 	if c.openMean {
 		for k := range targets {

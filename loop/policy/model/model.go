@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
@@ -36,13 +37,16 @@ type Model struct {
 	Memory     *num.Memory
 	components num.Slab[Component]
 	views      num.Slab[View]
+	terms      num.Slab[expectations.Term]
+	functions  num.Objects[componentTerm]
+	generator  num.Generator
 }
 
 func New(m *Rules) (*Model, error) {
 	out := &Model{Rules: m, Data: Store{Capacity: m.Spec.Capacity, Dims: m.Dims},
 		Refits: Refits{Every: m.Spec.RefitEvery, Lag: m.Spec.RefitLag}}
 	if m.competing() {
-		out.Priors = newPriorSet(m)
+		out.Priors = newPriorSet(out)
 		out.Active = out.Priors.hyper()
 		return out, nil
 	}

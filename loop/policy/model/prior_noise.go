@@ -152,7 +152,7 @@ func (q *noisePriors) revise(rows []Row, h *noiseHyper, scale float64, l lessons
 			}
 		}
 		e := conjugate{unit: 1, openMean: true}
-		evidence, err := e.estimate(g, targets)
+		evidence, err := e.estimate(nil, g, targets)
 		if err != nil {
 			return nil, err
 		}

@@ -43,6 +43,11 @@ type priorSet struct {
 	// Of each member, in standardised units: the prior mean (without meanOf) and the unit.
 	means, units []float64
 	Broken       bool // an update failed: the next load starts from scratch
+
+	owner  *Model // whose memory it uses
+	given  Hyper  // what hyper returns
+	probed []float64
+	each   []gpcore.Reading
 }
 
 // negligible is the weight below which a component is left out of an average.
@@ -52,8 +57,9 @@ const negligible = 1e-4
 // is cheaper than 16 updates, else the 16 largest changes of more than 2% a step.
 func memberNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 96, Tau: 0.02, Max: 16} }
 
-func newPriorSet(m *Rules) *priorSet {
-	c := &priorSet{Rules: m, members: m.members(), sequential: !m.Learnt, scale: 1}
+func newPriorSet(owner *Model) *priorSet {
+	m := owner.Rules
+	c := &priorSet{Rules: m, owner: owner, members: m.members(), sequential: !m.Learnt, scale: 1}
 	priors := make([]gpcore.Prior, len(c.members))
 	sum, squares, weights := 0.0, 0.0, 0.0
 	for i := range c.members {
@@ -66,7 +72,7 @@ func newPriorSet(m *Rules) *priorSet {
 		weights += b.weight
 	}
 	c.set = gpcore.NewPriorSet(priors, m.Spec.Capacity)
-	c.means, c.units = make([]float64, len(priors)), make([]float64, len(priors))
+	c.means, c.units, c.probed, c.each = make([]float64, len(priors)), make([]float64, len(priors)), make([]float64, len(priors)), make([]gpcore.Reading, len(priors))
 	if c.sequential {
 		c.center = sum / weights
 		if s := math.Sqrt(squares / weights); s > 0 {
@@ -181,7 +187,7 @@ func (c *priorSet) shotErrors(rows []Row, left int) []shotError {
 func (c *priorSet) update(rows []Row, left int, bounds []float64) error {
 	last := len(rows) - 1
 	r := &rows[last]
-	each := make([]gpcore.Reading, len(c.members))
+	each := c.each
 	for i := range each {
 		each[i] = gpcore.Reading{Target: (c.rest(i, r) - c.means[i]) / c.units[i], NoiseVariance: c.noiseOf(i, last, rows, bounds)}
 	}
@@ -212,7 +218,7 @@ func (c *priorSet) update(rows []Row, left int, bounds []float64) error {
 func (c *priorSet) revise(i int, rows []Row, bounds []float64) error {
 	b, g := &c.members[i], c.set.Member(i)
 	if b.follows() {
-		want := make([]float64, len(rows))
+		want := c.owner.Memory.Floats(len(rows))
 		for k := range rows {
 			want[k] = c.noiseOf(i, k, rows, bounds)
 		}
@@ -220,12 +226,12 @@ func (c *priorSet) revise(i int, rows []Row, bounds []float64) error {
 			return err
 		}
 	}
-	rest := make([]float64, len(rows))
+	rest := c.owner.Memory.Floats(len(rows))
 	for k := range rows {
 		rest[k] = c.rest(i, &rows[k])
 	}
 	e := conjugate{mean: c.means[i], unit: c.units[i], openMean: math.IsNaN(b.mean), openUnit: b.unit == 0 && b.amplitude == 0}
-	evidence, err := e.estimate(g, rest)
+	evidence, err := e.estimate(c.owner.Memory, g, rest)
 	if err != nil {
 		return err
 	}
@@ -343,7 +349,7 @@ func (c *priorSet) offsetOf(i int) func(grad, x []float64) float64 {
 // averaged is the mixture of all members that are left, by their probabilities;
 // negligible ones are left out.
 func (c *priorSet) averaged() View {
-	p := make([]float64, len(c.members))
+	p := c.probed
 	c.set.Probabilities(p)
 	sum := 0.0
 	for i, w := range p {
@@ -352,7 +358,7 @@ func (c *priorSet) averaged() View {
 		}
 		sum += p[i]
 	}
-	var out View
+	out := View(c.owner.components.Take(c.owner.Memory, len(p)))[:0]
 	for i, w := range p {
 		if w > 0 {
 			out = append(out, c.component(i, w/sum))
@@ -362,9 +368,10 @@ func (c *priorSet) averaged() View {
 }
 
 // hyper is what the model takes as given: the common standardisation, the noise of the
-// mixture, and the kernel of the most probable member.
+// mixture, and the kernel of the most probable member. It holds until the next call.
 func (c *priorSet) hyper() *Hyper {
-	h := &Hyper{Center: c.center, Scale: c.scale, kernel: c.members[c.set.Best()].kernel, known: c.Known}
+	h := &c.given
+	*h = Hyper{Center: c.center, Scale: c.scale, kernel: c.members[c.set.Best()].kernel, known: c.Known}
 	for _, q := range c.averaged() {
 		b, unit := &c.members[q.Member], c.units[q.Member]
 		switch {
@@ -393,20 +400,27 @@ func (c *priorSet) hyper() *Hyper {
 //	               PE-GP-UCB): the decision takes the greatest value over priors and
 //	               settings
 func (c *priorSet) Views(step int) []View {
-	alone := func(i int) View { return View{c.component(i, 1)} }
+	m := c.owner
+	alone := func(i int) View {
+		out := View(m.components.Take(m.Memory, 1))
+		out[0] = c.component(i, 1)
+		return out
+	}
+	out := m.views.Take(m.Memory, len(c.members))[:1]
 	switch c.Spec.PriorRule {
 	case PriorsSampled:
-		return []View{alone(c.set.Draw(num.Stream(c.Seed, num.ForPriors, step)))}
+		out[0] = alone(c.set.Draw(m.generator.Stream(c.Seed, num.ForPriors, step)))
 	case PriorsGreedy:
-		return []View{alone(c.set.Best())}
+		out[0] = alone(c.set.Best())
 	case PriorsElimination:
-		var out []View
+		out = out[:0]
 		for i := range c.members {
 			if c.set.Alive(i) {
 				out = append(out, alone(i))
 			}
 		}
-		return out
+	default:
+		out[0] = c.averaged()
 	}
-	return []View{c.averaged()}
+	return out
 }

@@ -66,15 +66,29 @@ func (v View) LinearTerms(dst []expectations.Term, a, b float64) []expectations.
 	return dst
 }
 
+// componentTerm is a function of a component's mean and standard deviation, times its weight.
+type componentTerm struct {
+	mean, scale, weight float64
+	f, of               func(mu, sigma float64) (value, byMu, bySigma float64)
+}
+
+func (t *componentTerm) value(mu, sigma float64) (value, byMu, bySigma float64) {
+	value, byMu, bySigma = t.f(t.mean+t.scale*mu, t.scale*sigma)
+	return t.weight * value, t.weight * t.scale * byMu, t.weight * t.scale * bySigma
+}
+
 // TermsOf lists the terms of a function of the mean (the prior's included) and the standard
-// deviation, averaged over the components: of an improvement or an information, say.
-func (v View) TermsOf(f func(mu, sigma float64) (value, byMu, bySigma float64)) []expectations.Term {
-	out := make([]expectations.Term, len(v))
+// deviation, averaged over the components of a view: of an improvement or an information, say. They hold until the
+// policy's next call.
+func (m *Model) TermsOf(v View, f func(mu, sigma float64) (value, byMu, bySigma float64)) []expectations.Term {
+	out := m.terms.Take(m.Memory, len(v))
 	for i, c := range v {
-		out[i] = expectations.Term{Process: c.GP, Offset: c.Offset, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
-			value, byMu, bySigma = f(c.Mean+c.Scale*mu, c.Scale*sigma)
-			return c.Weight * value, c.Weight * c.Scale * byMu, c.Weight * c.Scale * bySigma
-		}}
+		t := m.functions.Take(m.Memory)
+		if t.of == nil {
+			t.of = t.value
+		}
+		t.mean, t.scale, t.weight, t.f = c.Mean, c.Scale, c.Weight, f
+		out[i] = expectations.Term{Process: c.GP, Offset: c.Offset, Of: t.of}
 	}
 	return out
 }
@@ -126,12 +140,6 @@ func (v View) Moments(memory *num.Memory, mean, sd, x []float64) {
 // MostProbable is the component with the greatest weight.
 func (v View) MostProbable() Component {
 	return slices.MaxFunc(v, func(a, b Component) int { return cmp.Compare(a.Weight, b.Weight) })
-}
-
-// WithWeight is the component alone, with a weight.
-func (c Component) WithWeight(weight float64) View {
-	c.Weight = weight
-	return View{c}
 }
 
 // Sample chooses a component by the weights.

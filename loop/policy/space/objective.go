@@ -43,17 +43,60 @@ type adjustedSurrogate struct {
 }
 
 // Adjust gives an objective an adjustment. What the objective can, the result can as well.
-func Adjust(o search.Objective, a Adjustment) search.Objective {
-	p := adjusted{o, a}
+func Adjust(o search.Objective, a Adjustment) search.Objective { return new(Adjusted).Of(o, a) }
+
+// Adjusted is the memory of an objective with an adjustment.
+type Adjusted struct{ all adjustedSurrogate }
+
+// Of is [Adjust] in m, whose objective of before counts no more.
+func (m *Adjusted) Of(o search.Objective, a Adjustment) search.Objective {
+	m.all = adjustedSurrogate{adjustedGradient: adjustedGradient{adjusted: adjusted{o, a}}}
 	d, ok := o.(search.Differentiable)
 	if !ok {
-		return &p
+		return &m.all.adjusted
 	}
+	m.all.d = d
 	s, ok := o.(search.Surrogated)
 	if _, own := a.(surrogateAdjustment); !ok && !own {
-		return &adjustedGradient{p, d}
+		return &m.all.adjustedGradient
 	}
-	return &adjustedSurrogate{adjustedGradient{p, d}, s}
+	m.all.s = s
+	return &m.all
+}
+
+// followingAdjustment is an [Adjustment] that can become a fork of another one, with the scratch that it has:
+// ok is false where it cannot.
+type followingAdjustment interface {
+	Follow(a Adjustment) (followed Adjustment, ok bool)
+}
+
+// follow makes a fork one of another adjusted objective.
+func (p *adjusted) follow(o *adjusted) bool {
+	f, ok := p.Objective.(search.Follower)
+	a, can := p.adjustment.(followingAdjustment)
+	if !ok || !can || !f.Follow(o.Objective) {
+		return false
+	}
+	p.adjustment, ok = a.Follow(o.adjustment)
+	return ok
+}
+
+// Follow implements [search.Follower].
+func (p *adjusted) Follow(o search.Objective) bool {
+	q, ok := o.(*adjusted)
+	return ok && p.follow(q)
+}
+
+// Follow implements [search.Follower].
+func (p *adjustedGradient) Follow(o search.Objective) bool {
+	q, ok := o.(*adjustedGradient)
+	return ok && p.follow(&q.adjusted)
+}
+
+// Follow implements [search.Follower].
+func (p *adjustedSurrogate) Follow(o search.Objective) bool {
+	q, ok := o.(*adjustedSurrogate)
+	return ok && p.follow(&q.adjusted)
 }
 
 // Values implements [search.Objective].
@@ -165,6 +208,12 @@ func (f Subtrahend) Adjust(dst, grad, x []float64, _ bool) {
 
 // Fork implements [Adjustment].
 func (f Subtrahend) Fork() Adjustment { return f }
+
+// Follow makes a fork one of another function.
+func (f Subtrahend) Follow(a Adjustment) (Adjustment, bool) {
+	_, ok := a.(Subtrahend)
+	return a, ok
+}
 
 // WithPenalty subtracts a penalty, which must be safe for concurrent use.
 func WithPenalty(o search.Objective, penalty func(x []float64) float64) search.Objective {
