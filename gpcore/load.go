@@ -25,6 +25,17 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 	return g.m.Load(x, y, noiseVariance)
 }
 
+// Adopt makes g what o is: kernel, observations and factor. It costs nothing, whatever o took to load, and leaves o for
+// nothing else. Readers of g follow at their next use. It returns ErrShape unless both have the same capacity and
+// dimension.
+func (g *GP) Adopt(o *GP) error {
+	if g.Cap() != o.Cap() || g.Dim() != o.Dim() {
+		return ErrShape
+	}
+	g.m.Adopt(o.m)
+	return nil
+}
+
 // SetNoises changes every noise variance by an exact refactorisation, O(n^3/3); it
 // allocates at the first call only. It returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetNoises(noiseVariance []float64) error {

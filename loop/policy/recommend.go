@@ -28,6 +28,8 @@ import (
 // setting.
 func (e *engine) Recommend() (Recommendation, error) {
 	e.memory.begin()
+	e.model.Complete(e.lastObserved + 1)
+	e.constraints.Complete(e.lastObserved + 1)
 	return recommend(e)
 }
 

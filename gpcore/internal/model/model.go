@@ -97,6 +97,12 @@ func (m *Model) spareFactor() *factor.Factor {
 	return m.spare
 }
 
+// Adopt takes the core of o, which is of the same shape.
+func (m *Model) Adopt(o *Model) {
+	m.adopt(o.Core)
+	m.Version++
+}
+
 // adopt makes c the core; the old one's factor is the next spare.
 func (m *Model) adopt(c *Core) {
 	m.spare = m.Factor

@@ -114,6 +114,13 @@ func (s *Set) Advance(ctx context.Context, step int, begun bool) (failed, err er
 	return errors.Join(told...), nil
 }
 
+// Complete says that all readings before a boundary were learnt, as model.Model.Complete.
+func (s *Set) Complete(step int) {
+	for _, c := range s.Each {
+		c.Model.Complete(step)
+	}
+}
+
 // StartFits lets the fits that were launched at this boundary run in the background.
 func (s *Set) StartFits() {
 	for _, c := range s.Each {

@@ -101,6 +101,9 @@ func (m *Model) Retell(change func(r *Row)) error {
 		change(&m.Data.Rows[i])
 	}
 	m.Loaded, m.follows = false, false
+	if p := m.Refits.Pending; p != nil {
+		p.loaded = nil // with what they said
+	}
 	if m.Priors != nil {
 		m.Priors.Broken = true
 		m.Priors.standardise(m.Data.Rows)

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Refits runs the hyperparameter fits on a schedule of steps. A fit is launched at
@@ -25,6 +26,28 @@ type PendingFit struct {
 	Done    chan struct{}
 	hyper   *Hyper
 	Err     error
+	loaded  *loading // with the rows that are expected at the boundary; nil: nobody has said that they are complete
+}
+
+// loading is a model that is loaded with a fit's hyperparameters beside the one in force.
+type loading struct {
+	rows  int // how many had ever been learnt
+	model *Model
+	err   error
+	done  chan struct{}
+}
+
+// load loads the rows of a model by the fit, as soon as it has ended, on a goroutine of its own.
+func (p *PendingFit) load(m *Model) {
+	l := &loading{rows: m.Data.made, done: make(chan struct{})}
+	l.model = &Model{Rules: m.Rules, Data: Store{Capacity: m.Data.Capacity, Dims: m.Data.Dims, Rows: slices.Clone(m.Data.Rows)}}
+	p.loaded = l
+	go func() {
+		defer close(l.done)
+		if <-p.Done; p.Err == nil {
+			l.err = l.model.adopt(p.hyper)
+		}
+	}()
 }
 
 // launch prepares a fit without starting it.

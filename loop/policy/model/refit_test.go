@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"errors"
+	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -13,5 +15,69 @@ func TestCancelledWaitForAFit(t *testing.T) {
 	r := Refits{Every: 5, Lag: 1, Pending: &PendingFit{Due: 3, Started: true, Done: make(chan struct{})}}
 	if _, err := r.join(ctx, 3); !errors.Is(err, context.Canceled) || r.Pending == nil {
 		t.Errorf("joined a fit that has not ended: %v", err)
+	}
+}
+
+// A fit comes into force with a model that was loaded beside, where all rows were learnt when that began, and is the
+// same to the last bit as with one that is loaded then.
+func TestFitComesIntoForceLoaded(t *testing.T) {
+	for name, learnt := range map[string]bool{"constant noise": false, "learnt noise": true} {
+		for _, late := range []bool{false, true} { // a row that comes after
+			rules := &Rules{Spec: Spec{Kernel: kernelMatern52, Hyperparameters: HyperFit, Capacity: 64, RefitEvery: 5, RefitLag: 1}, Seed: 1, Dims: 2, Beta: 2, Learnt: learnt,
+				User: func(x []float64) []float64 { return x }}
+			var all [2]*Model
+			for k := range all {
+				m, err := New(rules)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rng := rand.New(rand.NewPCG(5, 6))
+				observe := func(step int) {
+					x := []float64{rng.Float64(), rng.Float64()}
+					m.Observe(Row{X: x, Mean: math.Sin(5*x[0]) + x[1] + 0.1*rng.NormFloat64(), Variance: 0.01 * (0.5 + x[0]), Shots: 10, Step: step})
+				}
+				for step := 1; step <= 20; step++ {
+					observe(step)
+				}
+				advance := func(step int) {
+					if _, err := m.AwaitFit(t.Context(), step); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := m.LaunchFit(t.Context(), step); err != nil {
+						t.Fatal(err)
+					}
+					m.StartFit()
+				}
+				advance(21) // at once
+				for step := 21; step <= 26; step++ {
+					observe(step)
+					if k == 0 && step == 26 {
+						if m.Complete(27); m.Refits.Pending == nil || m.Refits.Pending.loaded == nil {
+							t.Fatalf("%s: nothing is loaded beside", name)
+						}
+					}
+					if step == 26 && late {
+						observe(26)
+					}
+					p := m.Refits.Pending
+					advance(step + 1)
+					if k == 0 && step == 26 {
+						<-p.loaded.done
+						if in := p.loaded.model.GP.Model().Core == m.GP.Model().Core; in == late {
+							t.Errorf("%s, a row after it %v: the model that was loaded beside came into force: %v", name, late, in)
+						}
+					}
+				}
+				all[k] = m
+			}
+			x := []float64{0.1, 0.2, 0.5, 0.5, 0.9, 0.3}
+			var mean, sd [2][3]float64
+			for k, m := range all {
+				m.Posterior().Moments(nil, mean[k][:], sd[k][:], x)
+			}
+			if mean[0] != mean[1] || sd[0] != sd[1] || all[0].Loads != all[1].Loads || all[0].follows != all[1].follows {
+				t.Errorf("%s, a row after it %v: mean %v, sd %v, %d loads; loaded at the boundary %v, %v, %d", name, late, mean[0], sd[0], all[0].Loads, mean[1], sd[1], all[1].Loads)
+			}
+		}
 	}
 }

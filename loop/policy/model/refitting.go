@@ -17,7 +17,7 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 		case m.Priors != nil:
 			note.Err = m.adoptMember(p.hyper)
 		default:
-			if err := m.adopt(p.hyper); err != nil {
+			if err := m.inForce(p); err != nil {
 				return nil, err
 			}
 		}
@@ -27,6 +27,42 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 	}
 	note.Through = p.Task.step - 1
 	return &note, nil
+}
+
+// inForce puts a fit in force: with a model that was loaded beside, where that has the rows of now. What it is
+// loaded with is the same, so it is the same to the last bit as if it were loaded here.
+func (m *Model) inForce(p *PendingFit) error {
+	l := p.loaded
+	if l == nil || l.rows != m.Data.made || m.GP == nil {
+		return m.adopt(p.hyper)
+	}
+	<-l.done
+	if l.err != nil || (m.Noise == nil) != (l.model.Noise == nil) {
+		return m.adopt(p.hyper)
+	}
+	if err := m.GP.Adopt(l.model.GP); err != nil {
+		return err
+	}
+	if v, o := m.Noise, l.model.Noise; v != nil {
+		if err := v.GP.Adopt(o.GP); err != nil {
+			return err
+		}
+		v.Hyper, v.low, v.high = o.Hyper, o.low, o.high
+	}
+	m.Fitted, m.Active, m.Loaded, m.follows = p.hyper, p.hyper, true, l.model.follows
+	m.Loads++
+	return nil
+}
+
+// Complete says that all rows of the steps before a boundary were learnt: where a fit comes into force there, a model
+// is loaded with them in the background, so that the decision does not wait for it longer than for the fit. Where rows
+// follow all the same, it is loaded at the boundary.
+func (m *Model) Complete(step int) {
+	p := m.Refits.Pending
+	if p == nil || !p.Started || step < p.Due || m.Priors != nil || p.loaded != nil && p.loaded.rows == m.Data.made {
+		return
+	}
+	p.load(m)
 }
 
 // LaunchFit prepares a fit before a step if one is to be, and takes it where it comes
