@@ -1,8 +1,10 @@
 package expectations
 
 import (
+	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/gpcore/watch"
 )
@@ -11,7 +13,8 @@ import (
 type watcher struct {
 	s       *controlSet
 	watches []*watch.Watch
-	offsets [][]float64 // of each term at the points; nil: it has none
+	x       []float64
+	offsets [][]float64 // of each term at the points, NaN before it is known; nil: it has none
 }
 
 // Watch keeps what it knows of the rows of x from one search to the next, for an
@@ -21,7 +24,7 @@ func (e *Expected) Watch(x []float64) search.Watched {
 	if len(s.random) > 0 {
 		return nil
 	}
-	w := &watcher{s: s}
+	w := &watcher{s: s, x: x}
 	for i, t := range s.terms {
 		var have *watch.Watch
 		for j := range i {
@@ -35,13 +38,20 @@ func (e *Expected) Watch(x []float64) search.Watched {
 		w.watches = append(w.watches, have)
 		var offsets []float64
 		if t.Offset != nil {
-			for k := 0; k < len(x); k += s.d {
-				offsets = append(offsets, t.Offset(nil, x[k:k+s.d]))
-			}
+			offsets = vec.Constant(len(x)/s.d, math.NaN())
 		}
 		w.offsets = append(w.offsets, offsets)
 	}
 	return w
+}
+
+// offset is term i's at point k.
+func (w *watcher) offset(i, k int) float64 {
+	known := &w.offsets[i][k]
+	if math.IsNaN(*known) {
+		*known = w.s.terms[i].Offset(nil, w.x[k*w.s.d:(k+1)*w.s.d])
+	}
+	return *known
 }
 
 // Sync takes up what has changed in the processes.
@@ -68,7 +78,7 @@ func (w *watcher) Values(dst []float64, fork search.Objective, from, to int) {
 			mu, variance, prior := v.Moments(k)
 			sd := deviation(variance, prior)
 			if w.offsets[i] != nil {
-				mu += w.offsets[i][k]
+				mu += w.offset(i, k)
 			}
 			if t.Of != nil {
 				value, _, _ := t.Of(mu, sd)

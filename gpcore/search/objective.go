@@ -75,7 +75,8 @@ type Grouped interface {
 // Watchable is an objective that can keep what it knows of fixed points from search to
 // search; see Problem.Track.
 type Watchable interface {
-	// Watch begins to watch the rows of x, Dim coordinates each; nil where it cannot.
+	// Watch begins to watch the rows of x, Dim coordinates each; nil where it cannot. A row may be written until
+	// the first Values of it.
 	Watch(x []float64) Watched
 }
 

@@ -74,7 +74,6 @@ func (q *state) setObjective(o Objective) {
 	q.p.Objective, q.watched = o, nil
 	q.group, _ = o.(Grouped)
 	if v, ok := o.(Watchable); ok && q.p.Track {
-		q.compute(&q.domain, 0, len(q.values))
 		q.watched = v.Watch(q.points)
 	}
 }

@@ -34,9 +34,12 @@ func (w *Watch) UpdatePart(r *model.View, s *Scratch, from, to int) {
 	}
 }
 
+// recompute computes a panel afresh, its embedding too: the kernel may be another.
 func (w *Watch) recompute(r *model.View, s *Scratch, base int) {
 	width, k := r.Eval.Width, min(vec.Lanes, w.size-base)
-	copy(r.Lane, w.lane[base*width:(base+vec.Lanes)*width])
+	r.Load(w.x[base*w.d:], k)
+	copy(w.lane[base*width:(base+vec.Lanes)*width], r.Lane)
+	copy(w.prior[base:base+k], r.Prior[:k])
 	r.Covariances()
 	w.m.Factor.Squares(s.q[:], r.B)
 	copy(w.mean[base:base+k], r.Sum[:])

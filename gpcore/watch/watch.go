@@ -1,8 +1,6 @@
 package watch
 
 import (
-	"slices"
-
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
@@ -49,14 +47,14 @@ type Watch struct {
 
 // New makes a watch of g at the rows of x, d coordinates each. It takes 8(d+4) bytes a point
 // and some 100 Cap, and, for the first 32 MiB, 8 Cap a point once it is updated; nothing is
-// computed before the first Update.
+// computed before the first Update. x is not copied: from when points are first computed on they must stay.
 func New(g *gpcore.GP, x []float64) *Watch {
 	d := g.Dim()
 	if len(x)%d != 0 {
 		panic("gpcore: a watch needs d coordinates for each point")
 	}
 	m, n := len(x)/d, vec.Up24(g.Cap())
-	w := &Watch{m: g.Model(), d: d, x: slices.Clone(x), size: m, reader: model.NewView(g.Model())}
+	w := &Watch{m: g.Model(), d: d, x: x, size: m, reader: model.NewView(g.Model())}
 	v := make([]float64, 3*m+(2+2*maxRankOne)*n)
 	cut := func(k int) []float64 {
 		s := v[:k:k]
@@ -100,8 +98,7 @@ func (w *Watch) Sync() {
 	w.reader.Sync()
 	w.terms = w.terms[:0]
 	if w.syncs == 0 || w.version != w.m.Version {
-		w.embed()
-		w.stale = true
+		w.lane, w.stale = vec.Grown(w.lane, vec.Up24(w.size)*w.reader.Eval.Width), true
 	} else {
 		w.stale = !w.compare(x, f.Noise[:n])
 		w.nextRefresh++
@@ -112,17 +109,4 @@ func (w *Watch) Sync() {
 	w.store.orderBySlot(f.Alpha[:n], w.terms)
 	w.syncs, w.version = w.syncs+1, w.m.Version
 	w.lastX, w.lastNoise = append(w.lastX[:0], x...), append(w.lastNoise[:0], f.Noise[:n]...)
-}
-
-// embed makes the lanes for a new kernel.
-func (w *Watch) embed() {
-	r, d := w.reader, w.d
-	width := r.Eval.Width
-	w.lane = vec.Grown(w.lane, vec.Up24(w.size)*width)
-	for base := 0; base < w.size; base += vec.Lanes {
-		k := min(vec.Lanes, w.size-base)
-		r.Load(w.x[base*d:], k)
-		copy(w.lane[base*width:(base+vec.Lanes)*width], r.Lane)
-		copy(w.prior[base:base+k], r.Prior[:k])
-	}
 }
