@@ -189,11 +189,6 @@ func (d *Decision) Expectations(terms []expectations.Term) ([]*expectations.Expe
 	return d.Criterion.Cache.Sets(d.slabs().expected.Take(d.memory(), len(d.Sets)), terms, in)
 }
 
-// freshExpectations is Expectations of processes that no later decision has.
-func (d *Decision) freshExpectations(terms []expectations.Term) ([]*expectations.Expected, error) {
-	return expectations.NewSets(terms, d.allInputs())
-}
-
 // allInputs are those of the decision's control sets.
 func (d *Decision) allInputs() []expectations.Inputs {
 	in := d.slabs().inputs.Take(d.memory(), len(d.Sets))

@@ -59,13 +59,15 @@ type slabs struct {
 	tails           num.Objects[termTail]
 	improvements    num.Objects[improvement]
 	exceedances     num.Objects[exceedance]
+	entropies       num.Objects[entropy]
 	indices         num.Objects[gittins]
 	informations    num.Objects[informationOfGroup]
 	generators      num.Objects[num.Generator]
 	samples         num.Objects[Sample]
 	expectedPaths   num.Objects[expectedPath]
 
-	paths map[*gpcore.GP]*num.Objects[pathIn]
+	paths  map[*gpcore.GP]*num.Objects[pathIn]
+	copies map[*gpcore.GP]*copies
 }
 
 // slabs are those of a decision.

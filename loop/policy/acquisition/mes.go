@@ -139,7 +139,7 @@ func (JointEntropy) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		objectives, err := d.freshExpectations(terms)
+		objectives, err := d.Expectations(terms)
 		if err != nil {
 			return nil, err
 		}
@@ -152,26 +152,22 @@ func (JointEntropy) Options(d *Decision) ([]Option, error) {
 
 // jointTerms are the entropy before and, negative, those after each pair.
 func (d *Decision) jointTerms(maxima []Optimum, noise float64) ([]expectations.Term, error) {
-	var terms []expectations.Term
+	s, memory := d.slabs(), d.memory()
+	terms := s.terms.Take(memory, 2*len(maxima))[:0]
 	n := float64(len(maxima))
 	for _, group := range d.byComponent(maxima) {
 		c := group[0].Component
-		terms = append(terms, d.Criterion.Model.TermsOf(d.alone(c, float64(len(group))/n), func(_, sigma float64) (value, byMu, bySigma float64) {
-			total := sigma*sigma + noise
-			return 0.5 * math.Log(total), 0, sigma / total
-		})...)
-		copied, err := roomierCopy(c.GP)
+		terms = append(terms, d.Criterion.Model.TermsOf(d.alone(c, float64(len(group))/n), d.entropyOf(0, noise).before)...)
+		copied, err := d.copiesOf(c.GP)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range group {
+		for k, m := range group {
 			after := c
-			if after.GP, err = conditioned(copied, m.X, (m.Value-c.Mean)/c.Scale-c.OffsetAt(m.X)); err != nil {
+			if after.GP, err = copied.conditioned(k, m.X, (m.Value-c.Mean)/c.Scale-c.OffsetAt(m.X)); err != nil {
 				return nil, err
 			}
-			terms = append(terms, d.Criterion.Model.TermsOf(d.alone(after, -1/n), func(mu, sigma float64) (value, byMu, bySigma float64) {
-				return TruncatedEntropy(mu, sigma, m.Value, noise)
-			})...)
+			terms = append(terms, d.Criterion.Model.TermsOf(d.alone(after, -1/n), d.entropyOf(m.Value, noise).after)...)
 		}
 	}
 	return terms, nil
@@ -189,23 +185,62 @@ func TruncatedEntropy(mean, sd, bound, noise float64) (value, byMean, bySD float
 	return 0.5 * math.Log(total), -0.5 * sd * byGamma / total, (sd*left - 0.5*sd*gamma*byGamma) / total
 }
 
-// roomierCopy is a process with the same observations and room for one more. O(n^3/3).
-func roomierCopy(g *gpcore.GP) (*gpcore.GP, error) {
-	n := g.Len()
-	x := make([]float64, 0, n*g.Dim())
-	y, noise := make([]float64, n), make([]float64, n)
+// entropy is that of a reading, before and after a maximum is known.
+type entropy struct {
+	bound, noise  float64
+	before, after func(mu, sigma float64) (value, byMu, bySigma float64)
+}
+
+// entropyOf gives one until the policy's next call.
+func (d *Decision) entropyOf(bound, noise float64) *entropy {
+	f := d.slabs().entropies.Take(d.memory())
+	if f.bound, f.noise = bound, noise; f.before == nil {
+		f.before = func(_, sigma float64) (value, byMu, bySigma float64) {
+			total := sigma*sigma + f.noise
+			return 0.5 * math.Log(total), 0, sigma / total
+		}
+		f.after = func(mu, sigma float64) (value, byMu, bySigma float64) {
+			return TruncatedEntropy(mu, sigma, f.bound, f.noise)
+		}
+	}
+	return f
+}
+
+// copies are those of a process with room for one observation more. They are kept while it has the same kernel.
+type copies struct {
+	base *gpcore.GP
+	each []*gpcore.GP
+}
+
+// copiesOf loads the copies of a process. O(n^3/3).
+func (d *Decision) copiesOf(g *gpcore.GP) (*copies, error) {
+	n, s, memory := g.Len(), d.slabs(), d.memory()
+	x := memory.Floats(n * g.Dim())[:0]
+	y, noise := memory.Floats(n), memory.Floats(n)
 	for i := range n {
 		x = append(x, g.X(i)...)
 		y[i], noise[i] = g.Target(i), g.NoiseVariance(i)
 	}
-	out := gpcore.New(g.Kernel(), n+1)
-	return out, model.LoadWithJitter(out, x, y, noise)
+	if s.copies == nil || len(s.copies) == mostProcesses && s.copies[g] == nil {
+		s.copies = map[*gpcore.GP]*copies{}
+	}
+	out := s.copies[g]
+	if out == nil || out.base.Kernel() != g.Kernel() {
+		out = &copies{base: gpcore.New(g.Kernel(), g.Cap()+1)}
+		s.copies[g] = out
+	}
+	return out, model.LoadWithJitter(out.base, x, y, noise)
 }
 
-// conditioned is a copy of a process that has seen the value y at x without noise, but
+// conditioned is copy number k, which has seen the value y at x without noise, but
 // for what a factor needs. O(n^2).
-func conditioned(g *gpcore.GP, x []float64, y float64) (*gpcore.GP, error) {
-	out := g.Clone()
+func (c *copies) conditioned(k int, x []float64, y float64) (*gpcore.GP, error) {
+	if k == len(c.each) {
+		c.each = append(c.each, c.base.Clone())
+	} else {
+		c.each[k].CopyFrom(c.base)
+	}
+	out := c.each[k]
 	var err error
 	for noise := model.MinNoise; noise < 0.1; noise *= 100 {
 		if err = out.Append(x, y, noise); err == nil {
