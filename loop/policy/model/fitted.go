@@ -25,6 +25,9 @@ import (
 const (
 	// absent is the log weight of a fitted member before its first fit.
 	absent = -1e9
+	// enoughForMany: Hartmann's function of three variables among forty, 80 steps, is found from 24 on (5 seeds: median
+	// regret 0.019), from 84 on it is not (0.25); of 20 variables that all act none is worse or better.
+	enoughForMany = 24
 	// memberFitLimit bounds the observations behind a fit of a member: of ten variables it takes 0.06 s, of
 	// twenty 0.1 s.
 	memberFitLimit = 128
@@ -42,8 +45,9 @@ func (m *Rules) fitsMember() bool {
 		!m.drifts() && !m.Singles && m.Dims > 1 && slices.Contains([]string{kernelSE, kernelMatern52, kernelMatern32, kernelRQ}, m.Spec.Kernel)
 }
 
-// enoughToFit is how many observations the first fit of a member needs.
-func (m *Rules) enoughToFit() int { return 2*m.Dims + 4 }
+// enoughToFit is how many observations the first fit of a member needs: many variables do not have to wait longer
+// than ten, since the evidence of a fit counts what it was free to choose.
+func (m *Rules) enoughToFit() int { return min(2*m.Dims+4, enoughForMany) }
 
 // fittedMember is the member that fits will describe, if there is one.
 func (m *Rules) fittedMember() []member {
