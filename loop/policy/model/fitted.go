@@ -25,8 +25,8 @@ import (
 const (
 	// absent is the log weight of a fitted member before its first fit.
 	absent = -1e9
-	// enoughForMany: Hartmann's function of three variables among forty, 80 steps, is found from 24 on (5 seeds: median
-	// regret 0.019), from 84 on it is not (0.25); of 20 variables that all act none is worse or better.
+	// enoughForMany: Hartmann's function of three variables among forty, 80 steps, is found with 24 (10 seeds: median
+	// regret 0.014), with 84 = 2 d + 4 it is not (0.18).
 	enoughForMany = 24
 	// memberFitLimit bounds the observations behind a fit of a member: of ten variables it takes 0.06 s, of
 	// twenty 0.1 s.
