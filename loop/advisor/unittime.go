@@ -14,7 +14,7 @@ var (
 )
 
 // unitTimes are the processor times of one unit of work, in milliseconds, by readings and variables: about the
-// middle of eight kinds of policy (TestDeadline -grid -deadline 0) on one core that makes 59e9 floating-point operations a second. A
+// middle of seven kinds of policy (TestDeadline -grid -deadline 0) on one core that makes 59e9 floating-point operations a second. A
 // kind may take a third or three times as much, entropy search with few readings five times.
 var unitTimes = [4][4]float64{
 	{0.1, 0.2, 0.3, 0.8},
