@@ -155,9 +155,14 @@ func recommended(p policy.Policy) (best *policy.Recommendation) {
 // propose runs on the policy's worker.
 func (o *Options) propose(ctx context.Context, p policy.Policy, tail time.Duration) (d Decided) {
 	begin := o.Stopwatch.Now()
-	if limiter, ok := p.(policy.WorkLimiter); ok && o.Deadline > 0 && o.UnitTime != nil {
-		limiter.LimitWork(o.allowedUnits(p))
-	} else if o.Deadline > 0 {
+	limiter, limits := p.(policy.WorkLimiter)
+	switch {
+	case o.Deadline == 0:
+	case o.UnitTime != nil: // and no clock decides
+		if limits {
+			limiter.LimitWork(o.allowedUnits(p))
+		}
+	default:
 		c := newPaced(ctx, o.Stopwatch, o.Deadline, tail)
 		defer func() { d.tail = c.close() }()
 		ctx = c

@@ -32,28 +32,12 @@ func (Improvement) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := d.improvementOn(best)
-		if out, err = d.inLogs(out, v, ObjectiveDifference, positive{f.of, f.log}); err != nil {
+		f := d.above(&d.slabs().improvements, best, expectedImprovement, logImprovement)
+		if out, err = d.inLogs(out, v, ObjectiveDifference, f); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// improvement is the expected improvement on a value, and its logarithm.
-type improvement struct {
-	best    float64
-	of, log func(mean, sd float64) (value, byMean, bySD float64)
-}
-
-// improvementOn gives one until the policy's next call.
-func (d *Decision) improvementOn(best float64) *improvement {
-	f := d.slabs().improvements.Take(d.memory())
-	if f.best = best; f.of == nil {
-		f.of = func(mean, sd float64) (value, byMean, bySD float64) { return expectedImprovement(mean-f.best, sd) }
-		f.log = func(mean, sd float64) (value, byMean, bySD float64) { return logImprovement(mean-f.best, sd) }
-	}
-	return f
 }
 
 // reached lists the observed points as settings of a domain that holds everything.

@@ -128,31 +128,10 @@ func (ImprovementOverSample) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		target := m[0].Value
-		f := d.exceedanceOf(target)
-		if out, err = d.inLogs(out, v, Dimensionless, positive{f.of, f.log}); err != nil {
+		f := d.above(&d.slabs().exceedances, m[0].Value, exceedance, logExceedance)
+		if out, err = d.inLogs(out, v, Dimensionless, f); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// exceedance is the probability that a normal value is above another, and its logarithm.
-type exceedance struct {
-	target  float64
-	of, log func(mean, sd float64) (value, byMean, bySD float64)
-}
-
-// exceedanceOf gives one until the policy's next call.
-func (d *Decision) exceedanceOf(target float64) *exceedance {
-	f := d.slabs().exceedances.Take(d.memory())
-	if f.target = target; f.of == nil {
-		f.of = func(mean, sd float64) (value, byMean, bySD float64) {
-			z := (mean - f.target) / sd
-			p := num.NormalDensity(z) / sd
-			return num.NormalCDF(z), p, -z * p
-		}
-		f.log = func(mean, sd float64) (value, byMean, bySD float64) { return logExceedance(mean-f.target, sd) }
-	}
-	return f
 }

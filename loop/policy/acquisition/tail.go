@@ -54,6 +54,13 @@ func logImprovement(mean, sd float64) (value, byMean, bySD float64) {
 	return math.Log(sd) + logDensity(t) + math.Log(k/(t+k)), 1 / (k * sd), (t + k) / (k * sd)
 }
 
+// exceedance is the probability Phi(mean/sd) that a normal value is positive, with its derivatives.
+func exceedance(mean, sd float64) (value, byMean, bySD float64) {
+	z := mean / sd
+	p := num.NormalDensity(z) / sd
+	return num.NormalCDF(z), p, -z * p
+}
+
 // logExceedance is the logarithm of the probability Phi(mean/sd) that a normal value is positive,
 // with its derivatives, without a lower end.
 func logExceedance(mean, sd float64) (value, byMean, bySD float64) {
