@@ -163,6 +163,7 @@ type Cost struct {
 	PerShot float64            `toml:"per_shot" unit:"cost.unit" bound:">= 0" reload:"change" doc:"cost of every shot, where measuring is what costs"`
 	PerMove map[string]float64 `toml:"per_move" unit:"cost.unit per unit moved" bound:">= 0" reload:"change" doc:"cost of moving a variable, where a far move wears or waits"`
 	Formula string             `toml:"formula" unit:"cost.unit" doc:"cost of the setting itself, a formula over variables such as \"exp(fidelity)\""`
+	Reading string             `toml:"reading" unit:"cost.unit" doc:"what the control set has cost in a step, a formula over sensors, or one: the mean over its shots is charged and learnt; control_set.cost is then the first guess"`
 }
 
 // Policy says who decides.

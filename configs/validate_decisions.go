@@ -22,7 +22,7 @@ func (k *checker) objective() {
 	case o.Sensor != "":
 		k.refers("objective.sensor", "sensor", o.Sensor)
 	default:
-		k.formula(o.Formula)
+		k.formula("objective.formula", o.Formula, "write a formula over sensors, such as energy - 0.2*abs(pointing)")
 	}
 	if o.Every > 0 && o.Every >= o.Timeout {
 		k.bad("objective.every", fmt.Sprintf("%s is no less than %s, the longest wait for a shot: every step would end without its second one", schema.FormatDuration(o.Every), schema.FormatDuration(o.Timeout)), "raise timeout in [objective]", "objective.timeout")
@@ -32,15 +32,15 @@ func (k *checker) objective() {
 	}
 }
 
-func (k *checker) formula(formula string) {
-	const at = "objective.formula"
+// formula checks a formula over sensors.
+func (k *checker) formula(at, formula, hint string) {
 	names, err := formulaNames(formula)
 	if err != nil {
 		k.bad(at, "cannot be parsed: "+err.Error(), "")
 		return
 	}
 	if len(names) == 0 {
-		k.bad(at, "names no sensor", "write a formula over sensors, such as energy - 0.2*abs(pointing)")
+		k.bad(at, "names no sensor", hint)
 	}
 	for _, name := range names {
 		if !k.refers(at, "sensor", name) {
@@ -69,6 +69,9 @@ func (k *checker) cost() {
 	if c.Formula != "" {
 		k.settingCost()
 	}
+	if c.Reading != "" {
+		k.readCost()
+	}
 	if c.Unit == "" && (k.costs() || k.cfg.Stop.Cost != nil) {
 		k.bad("cost.unit", "missing unit: what costs are counted in", `such as unit = "EUR", "shots" or "min"`)
 	}
@@ -91,6 +94,17 @@ func (k *checker) settingCost() {
 	}
 }
 
+// readCost checks the formula for what a control set has cost.
+func (k *checker) readCost() {
+	const at = "cost.reading"
+	reading := k.cfg.Cost.Reading
+	k.formula(at, reading, "name the sensor that reads what a step has cost, or write a formula such as 0.3*energy")
+	if s, alone := k.cfg.Sensor(strings.TrimSpace(reading)); alone && s.Unit != k.cfg.Cost.Unit && k.cfg.Cost.Unit != "" {
+		k.bad(at, fmt.Sprintf("sensor %q reads %s, and costs are counted in %s", s.Name, s.Unit, k.cfg.Cost.Unit),
+			fmt.Sprintf("write a formula that converts it, such as %q, or unit = %q", "0.3*"+s.Name, s.Unit), "cost.unit", "sensor")
+	}
+}
+
 // constraints checks every [[constraint]].
 func (k *checker) constraints() {
 	first := map[string]int{}
@@ -108,7 +122,7 @@ func (k *checker) constraints() {
 // costs reports whether any step costs anything.
 func (k *checker) costs() bool {
 	c := &k.cfg.Cost
-	if c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" || slices.ContainsFunc(k.cfg.ControlSets, func(s ControlSet) bool { return s.Cost > 0 }) {
+	if c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" || c.Reading != "" || slices.ContainsFunc(k.cfg.ControlSets, func(s ControlSet) bool { return s.Cost > 0 }) {
 		return true
 	}
 	for _, v := range c.PerMove {

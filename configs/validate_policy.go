@@ -241,7 +241,7 @@ func (k *checker) perCost(own, named Parts) {
 		k.weighedTwice("policy.per_cost", named.PerCost)
 		k.weighedTwice("policy.schedule", named.Schedule == scheduleEpsilon || named.Schedule == scheduleAuto)
 	}
-	if !named.PerCost || c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" {
+	if !named.PerCost || c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" || c.Reading != "" {
 		return
 	}
 	for i, set := range k.cfg.Sets() {

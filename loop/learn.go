@@ -17,7 +17,8 @@ func (l *stepper) outcome() journal.Outcome {
 	if o.Shots == 0 {
 		o.X = l.lastRead()
 	}
-	o.Step, o.Cost, o.Valid, o.Problem, o.At = s.n, s.Cost(&l.opt, o.Shots).Float(), o.Shots > 0 && s.problem == "", s.problem, l.stamp()
+	cost, _ := s.Charge(&l.opt, s.shots.Taken(), &l.ledger) // [stepper.book] tells what was not read
+	o.Step, o.Cost, o.Valid, o.Problem, o.At = s.n, cost.Float(), o.Shots > 0 && s.problem == "", s.problem, l.stamp()
 	return o
 }
 

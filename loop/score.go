@@ -21,6 +21,8 @@ type score struct {
 	paidBefore plan.Money
 	// failures counts the failed steps in a row, broken those that broke a constraint.
 	failures, broken int
+	// unread counts the steps of this session of which the cost was not read.
+	unread int
 	// cuts counts the decisions of this session that the deadline has cut.
 	cuts int
 	// lastProblem is why the last steps failed, reported once in a row.
@@ -42,6 +44,19 @@ func (l *score) charge(set int, cost plan.Money, compared bool) {
 		return
 	}
 	l.ledger.Charge(set, cost)
+}
+
+// countUnread counts a step of which the cost was not read, for a reason, and says so for the first one of
+// a session.
+func (l *score) countUnread(step int, charged plan.Money, why error, o *plan.Options) string {
+	if why == nil {
+		return ""
+	}
+	if l.unread++; l.unread > 1 {
+		return ""
+	}
+	return fmt.Sprintf("the cost of step %d was not read (%v): it is charged %s, what such steps cost so far, or else the file's cost; "+
+		"further ones are not told of", step, why, o.Sum(charged.Float()))
 }
 
 // total is what was spent altogether.

@@ -133,7 +133,7 @@ func (l *stepper) decided(a advisor.Decided) {
 		l.runner.fail(err)
 		return
 	}
-	if s := &l.step; l.opt.Mode != plan.Shadow && !l.ledger.Fits(s.Cost(&l.opt, s.Wanted(&l.opt)), l.opt.Stop.Cost) {
+	if s := &l.step; l.opt.Mode != plan.Shadow && !l.ledger.Fits(s.Expected(&l.opt, s.Wanted(&l.opt), &l.ledger), l.opt.Stop.Cost) {
 		l.runner.finish(control.ReasonCost)
 		return
 	}
@@ -259,7 +259,11 @@ func (l *stepper) book(o journal.Outcome) {
 	l.instrument.ForgetDoses()
 	l.steps++
 	l.guard.Underway()
-	l.charge(s.Cost(&l.opt, len(s.shots.Taken())))
+	cost, unread := s.Charge(&l.opt, s.shots.Taken(), &l.ledger)
+	if text := l.countUnread(s.n, cost, unread, &l.opt); text != "" {
+		l.event("warn", "cost", text)
+	}
+	l.charge(cost)
 	o.Spent = l.total()
 	if s.Decision.Compared.Comparison == 0 {
 		l.failures++

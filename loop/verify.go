@@ -73,7 +73,7 @@ func (l *stepper) takeUpComparison(c *journal.Comparison) bool {
 func (l *stepper) comparison() (c journal.Comparison, why string) {
 	if l.ending.result.HasFound {
 		c = journal.Comparison{Proposed: l.proposed, At: l.stamp()}
-		return l.opt.ComparisonOf(c, &l.ending.result.Found, l.startedAt, l.guard.Range, l.pairTime())
+		return l.opt.ComparisonOf(c, &l.ending.result.Found, l.startedAt, l.guard.Range, plan.PairSoFar{Time: l.pairTime(), Paid: &l.ledger})
 	}
 	return c, cmp.Or(l.opt.Uncompared(), "there is none")
 }
@@ -107,7 +107,7 @@ func (l *stepper) nextLeg() {
 		l.runner.fail(err)
 		return
 	}
-	if limit := l.opt.Verify.Cost; limit > 0 && l.spent.Plus(s.Cost(&l.opt, v.plan.Shots)) > plan.AsMoney(limit).Plus(l.paidBefore) {
+	if limit := l.opt.Verify.Cost; limit > 0 && l.spent.Plus(s.Expected(&l.opt, v.plan.Shots, &l.ledger)) > plan.AsMoney(limit).Plus(l.paidBefore) {
 		l.event("info", journal.EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.Sum(limit)))
 		l.verified()
 		return

@@ -58,12 +58,19 @@ func (o *Options) Sum(x float64) string {
 	return strings.TrimRight(fmt.Sprintf("%.4g %s", x, o.Cost.Unit), " ")
 }
 
+// PairSoFar is what the search tells of a pair of steps: how long it takes (0: nobody knows), and what
+// steps were charged.
+type PairSoFar struct {
+	Time time.Duration
+	Paid *Ledger
+}
+
 // affordablePairs is how many pairs of a comparison fit in what it may cost and take, or why
-// they are too few. pair is how long a pair takes; 0: nobody knows.
-func (o *Options) affordablePairs(c journal.Comparison, pair time.Duration) (pairs int, why string) {
+// they are too few.
+func (o *Options) affordablePairs(c journal.Comparison, pair PairSoFar) (pairs int, why string) {
 	pairs = c.Pairs
 	if limit := o.Verify.Cost; limit > 0 {
-		cost := o.pairCost(c)
+		cost := o.pairCost(c, pair.Paid)
 		if fits := limit / cost; fits < float64(pairs) {
 			pairs = int(fits)
 		}
@@ -71,20 +78,20 @@ func (o *Options) affordablePairs(c journal.Comparison, pair time.Duration) (pai
 			return 0, fmt.Sprintf("a pair costs %s, so %d cost more than the %s that stop.verify_cost allows", o.Sum(cost), MinPairs, o.Sum(limit))
 		}
 	}
-	if limit := o.Verify.Time; limit > 0 && pair > 0 {
-		if fits := float64(limit) / float64(pair); fits < float64(pairs) {
+	if limit := o.Verify.Time; limit > 0 && pair.Time > 0 {
+		if fits := float64(limit) / float64(pair.Time); fits < float64(pairs) {
 			pairs = int(fits)
 		}
 		if pairs < MinPairs {
 			return 0, fmt.Sprintf("a pair takes about %v, so %d take longer than the %v that stop.verify_time allows",
-				pair.Round(time.Second), MinPairs, limit)
+				pair.Time.Round(time.Second), MinPairs, limit)
 		}
 	}
 	return pairs, ""
 }
 
-// pairCost is what a pair costs at most.
-func (o *Options) pairCost(c journal.Comparison) float64 {
+// pairCost is what a pair costs at most, or, where costs are read, as far as they are known.
+func (o *Options) pairCost(c journal.Comparison, paid *Ledger) float64 {
 	total := Money(0)
 	moved := make([]float64, len(c.Start))
 	for i := range moved {
@@ -97,7 +104,8 @@ func (o *Options) pairCost(c journal.Comparison) float64 {
 		if err != nil {
 			setting = math.Inf(1)
 		}
-		total = total.Plus(o.Cost.StepCost(Bill{Set: o.ControlSets[c.ControlSet].Cost, Setting: setting, Shots: c.Shots, Moved: moved}))
+		step := Step{Set: c.ControlSet, Setting: setting, Moved: moved}
+		total = total.Plus(step.Expected(o, c.Shots, paid))
 	}
 	return total.Float()
 }

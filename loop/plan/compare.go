@@ -175,7 +175,7 @@ func (o *Options) Uncompared() string {
 
 // ComparisonOf fills in what is to be measured of what was found against where the run started, within the ranges of
 // now, or says why nothing is; two steps of the search took pair.
-func (o *Options) ComparisonOf(c journal.Comparison, found *policy.Recommendation, start []float64, ranges func(i int) [2]float64, pair time.Duration) (journal.Comparison, string) {
+func (o *Options) ComparisonOf(c journal.Comparison, found *policy.Recommendation, start []float64, ranges func(i int) [2]float64, pair PairSoFar) (journal.Comparison, string) {
 	if why := o.Uncompared(); why != "" {
 		return c, why
 	}

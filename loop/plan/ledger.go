@@ -74,6 +74,9 @@ func NewLedger(sets int) Ledger {
 // Charge books the cost of a step that played control set s.
 func (g *Ledger) Charge(s int, cost Money) {
 	g.Spent = g.Spent.Plus(cost)
+	for s >= len(g.Plays) {
+		g.BySet, g.Plays = append(g.BySet, 0), append(g.Plays, 0)
+	}
 	if s >= 0 {
 		g.BySet[s] = g.BySet[s].Plus(cost)
 		g.Plays[s]++

@@ -29,7 +29,7 @@ func (o *Options) Observations(c Concluded) []policy.Observation {
 	}
 	whole := policy.Observation{Step: c.Outcome.Step, ControlSet: c.Set, X: c.Outcome.X, Requested: c.Requested,
 		Mean: o.Sense(c.Outcome.Mean), Variance: c.Outcome.Variance, Shots: c.Outcome.Shots, Cost: c.Outcome.Cost,
-		Valid: c.Outcome.Valid, Constrained: o.Constrained(sensors...)}
+		SetCost: o.setCost(c), Valid: c.Outcome.Valid, Constrained: o.Constrained(sensors...)}
 	if !c.Outcome.Valid {
 		return o.failed(whole)
 	}
@@ -39,9 +39,9 @@ func (o *Options) Observations(c Concluded) []policy.Observation {
 	out := make([]policy.Observation, len(c.Shots))
 	for i, p := range c.Shots {
 		out[i] = policy.Observation{Step: c.Outcome.Step, ControlSet: c.Set, X: p.X, Mean: o.Sense(p.Objective),
-			Variance: math.NaN(), Shots: 1, Valid: true, Constrained: o.Constrained(p.Sensors)}
+			Variance: math.NaN(), Shots: 1, SetCost: math.NaN(), Valid: true, Constrained: o.Constrained(p.Sensors)}
 	}
-	out[0].Cost = c.Outcome.Cost
+	out[0].Cost, out[0].SetCost = whole.Cost, whole.SetCost
 	return out
 }
 

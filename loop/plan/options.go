@@ -98,7 +98,8 @@ func (o *Options) AsksAtOnce() bool {
 type ControlSet struct {
 	// Variables indexes Options.Variables.
 	Variables []int
-	Cost      float64
+	// Cost is the set's own, or the first guess where that is read: Cost.Reading.
+	Cost float64
 }
 
 // Cost is what is paid besides the control sets' own costs, in Unit.
@@ -111,6 +112,10 @@ type Cost struct {
 	// destinations (NaN for those left random); nil: nothing. It is called on the
 	// loop's goroutine.
 	Setting func(controlSet int, x []float64) float64
+	// Reading is what the control set has cost, of the sensors' values of one shot in file
+	// order (NaN: no data), and ControlSet.Cost the guess before the first reading; nil: it costs
+	// ControlSet.Cost. It is called on the loop's goroutine.
+	Reading func(sensors []float64) (float64, error)
 }
 
 // Constraint is a sensor whose value should stay within bounds. It is advice to the

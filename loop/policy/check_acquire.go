@@ -42,7 +42,7 @@ func (c *checker) costs() {
 			c.fail("cost.per_move", "cost %g per unit that variable %d moves must be finite and not negative", v, i+1)
 		}
 	}
-	if !s.PerCost || s.SettingCost != nil {
+	if !s.PerCost || s.SettingCost != nil || s.CostsRead {
 		return
 	}
 	for i := range s.ControlSets {

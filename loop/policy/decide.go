@@ -203,7 +203,7 @@ func (e *engine) choose(options []acquisition.Option, found []search.Maximum) (i
 		}
 	}
 	for _, i := range best {
-		prices = append(prices, e.costs.Of(e.domains[options[i].Set], found[i].X))
+		prices = append(prices, e.costs.Weighed(e.domains[options[i].Set], found[i].X))
 	}
 	if len(sets) == 0 {
 		return -1, nil

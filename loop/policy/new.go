@@ -214,6 +214,9 @@ func newCosts(s *Spec, domains []*space.Domain, random *space.RandomVariables) *
 	for i := range s.ControlSets {
 		c.Sets = append(c.Sets, s.ControlSets[i].Cost)
 	}
+	if s.CostsRead {
+		c.Learn()
+	}
 	c.TypicalCost = c.Typical(domains)
 	return c
 }

@@ -32,6 +32,9 @@ func (e *engine) Observe(o Observation) error {
 	}
 	e.lastObserved = max(e.lastObserved, o.Step)
 	e.costs.Ledger.Charge(o.Cost)
+	if e.costs.Read(o.ControlSet, o.SetCost, e.domains) {
+		e.schedule.reprice(e.costs.TypicalOf(e.domains), e.costs.Alike)
+	}
 	if o.ControlSet >= 0 && o.Step > e.lastCounted {
 		e.lastCounted = o.Step
 		if o.Step > e.spec.InitialSteps {
@@ -67,6 +70,8 @@ func (e *engine) check(o Observation) error {
 		return fail("%d requested values for %d variables", len(o.Requested), len(e.axes))
 	case !num.Finite(o.Cost) || o.Cost < 0:
 		return fail("cost %g must be finite and not negative", o.Cost)
+	case e.spec.CostsRead && (o.SetCost < 0 || math.IsInf(o.SetCost, 0)):
+		return fail("the control set's cost %g must be finite and not negative, or NaN where it was not read", o.SetCost)
 	}
 	for i, v := range o.X {
 		if !num.Finite(v) {

@@ -190,6 +190,9 @@ type Observation struct {
 	// Cost is what this observation added to the spending. The shots of one step
 	// share its cost: the first carries it.
 	Cost float64
+	// SetCost is what the control set of the step has cost by itself, as ControlSet.Cost counts it,
+	// where Spec.CostsRead says that it is read; NaN: it was not. The first shot of a step carries it.
+	SetCost float64
 	// Valid is false for a failed step: X is meaningful, Mean is not.
 	Valid bool
 }

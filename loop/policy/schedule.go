@@ -27,6 +27,9 @@ type schedule interface {
 	perPrice() bool
 	// recordPlay counts a step with this set after the initial design.
 	recordPlay(set int)
+	// reprice takes in what a typical step of each set costs by what was read, and whether two sets cost
+	// the same, as far as is known.
+	reprice(prices []float64, alike func(i, j int) bool)
 }
 
 // greedySchedule takes the set with the greatest value, whatever it costs.
@@ -37,6 +40,8 @@ func (greedySchedule) choose(values, _ []float64) int { return num.Argmax(values
 func (greedySchedule) slack() float64                 { return 0 }
 func (greedySchedule) perPrice() bool                 { return false }
 func (greedySchedule) recordPlay(int)                 {}
+
+func (greedySchedule) reprice([]float64, func(i, j int) bool) {}
 
 // epsilonSchedule is UCB-CVS's Algorithm 1 (Tay et al., NeurIPS 2023). With g_i the
 // greatest expected upper bound over control set i and epsilon_t the schedule,
@@ -77,6 +82,8 @@ func (e *epsilonSchedule) perPrice() bool { return false }
 
 func (e *epsilonSchedule) recordPlay(int) { e.plays++ }
 
+func (e *epsilonSchedule) reprice([]float64, func(i, j int) bool) {}
+
 // exploreThenCommit is UCB-CVS's ETC schedule: while the cheapest group of control
 // sets has plays left, the set of the group with the greatest expected upper bound
 // is played; after all groups, the full control set if there is one, else the
@@ -88,6 +95,9 @@ type exploreThenCommit struct {
 	groups [][]int // sets of equal price, the cheapest group first
 	left   []int   // plays left, per group
 	full   int     // the set that is committed to, -1: all compete
+	limit  int     // the full set, of which the price ends the groups; -1: the dearest one's does
+	each   int     // plays of a group; 0: ETC-Ada's
+	plays  []int   // so far, per set
 }
 
 // Numbers of plays per group.
@@ -104,16 +114,19 @@ const (
 // set, sets that cost as much or more, and (without a full set) the most expensive group are left
 // for the end. plays 0 stands for ETC-Ada.
 func newExploreThenCommit(sets []space.ControlSet, prices []float64, plays int) *exploreThenCommit {
-	e := &exploreThenCommit{full: slices.IndexFunc(sets, space.ControlSet.Full)}
-	highest := 0.0
-	for _, p := range prices {
-		highest = max(highest, p)
+	full := slices.IndexFunc(sets, space.ControlSet.Full)
+	e := &exploreThenCommit{full: full, limit: full, each: plays, plays: make([]int, len(sets))}
+	e.reprice(prices, func(i, j int) bool { return cost.Same(prices[i], prices[j]) })
+	return e
+}
+
+func (e *exploreThenCommit) reprice(prices []float64, alike func(i, j int) bool) {
+	limit := e.limit
+	if limit < 0 {
+		limit = num.Argmax(prices)
 	}
-	limit := highest
-	if e.full >= 0 {
-		limit = prices[e.full]
-	}
-	order := make([]int, len(sets))
+	e.groups, e.left = nil, nil
+	order := make([]int, len(prices))
 	for i := range order {
 		order[i] = i
 	}
@@ -121,21 +134,26 @@ func newExploreThenCommit(sets []space.ControlSet, prices []float64, plays int) 
 		return cmp.Compare(prices[a], prices[b])
 	})
 	for _, i := range order {
-		each, last := prices[i], len(e.groups)-1
-		if each >= limit || cost.Same(each, limit) {
+		last := len(e.groups) - 1
+		if prices[i] >= prices[limit] || alike(i, limit) {
 			continue
 		}
-		if last >= 0 && cost.Same(each, prices[e.groups[last][0]]) {
+		if last >= 0 && alike(i, e.groups[last][0]) {
 			e.groups[last] = append(e.groups[last], i)
+			e.left[last] -= e.plays[i]
 			continue
 		}
-		n := plays
-		if plays == 0 { // a free group gets as many plays as one of a thousandth of the highest cost
-			n = int(etcAda*highest/max(each, leastPrice(highest)) + cost.Tolerance)
-		}
-		e.groups, e.left = append(e.groups, []int{i}), append(e.left, n)
+		e.groups, e.left = append(e.groups, []int{i}), append(e.left, e.playsOf(prices[i], slices.Max(prices))-e.plays[i])
 	}
-	return e
+}
+
+// playsOf is how many plays a group of this price gets, where the highest price is highest. A free one
+// gets as many as one of a thousandth of the highest.
+func (e *exploreThenCommit) playsOf(price, highest float64) int {
+	if e.each > 0 {
+		return e.each
+	}
+	return int(etcAda*highest/max(price, leastPrice(highest)) + cost.Tolerance)
 }
 
 func (e *exploreThenCommit) eligible(fits []int) []int {
@@ -160,6 +178,7 @@ func (e *exploreThenCommit) slack() float64 { return 0 }
 func (e *exploreThenCommit) perPrice() bool { return false }
 
 func (e *exploreThenCommit) recordPlay(set int) {
+	e.plays[set]++
 	for g, group := range e.groups {
 		if slices.Contains(group, set) {
 			e.left[g]--
@@ -186,6 +205,11 @@ func newExploreThenBuy(sets []space.ControlSet, prices []float64) *exploreThenBu
 	e := &exploreThenBuy{newExploreThenCommit(sets, prices, 0), leastPrice(slices.Max(prices))}
 	e.full = -1 // all compete
 	return e
+}
+
+func (e *exploreThenBuy) reprice(prices []float64, alike func(i, j int) bool) {
+	e.exploreThenCommit.reprice(prices, alike)
+	e.least = leastPrice(slices.Max(prices))
 }
 
 // leastPrice is as what a free set counts beside sets of this highest price.

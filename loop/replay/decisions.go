@@ -47,8 +47,8 @@ type Decisions struct {
 	decided map[int]int
 	// searched is the last step of the search so far.
 	searched int
-	// spent is the sum of the steps so far.
-	spent plan.Money
+	// paid is what the steps so far have cost.
+	paid plan.Ledger
 	// narrowed are the changes of limits during the run, in order.
 	narrowed []plan.Narrowed
 	verified verified
@@ -260,7 +260,7 @@ func (p *Decisions) report(step int) {
 // start reads the run's story: the setting that it began with, which the policy is
 // given, and which steps were abandoned.
 func (p *Decisions) start(r *journal.Reader) error {
-	p.abandoned, p.decided = map[int]bool{}, map[int]int{}
+	p.abandoned, p.decided, p.paid = map[int]bool{}, map[int]int{}, plan.NewLedger(len(p.Options.ControlSets))
 	sessions, err := r.Sessions()
 	if err != nil {
 		return err

@@ -12,9 +12,13 @@ import (
 // the setting of the one is taken as it was recorded, and the cost where ways are paid.
 func (p *Decisions) deriveOutcome(s journal.Step, shots []journal.Shot) (*Difference, error) {
 	o, step := &s.Outcome, s.Decision.Step
-	p.spent = p.spent.Plus(plan.AsMoney(o.Cost))
-	if off := p.spent - plan.AsMoney(o.Spent); max(off, -off) > p.spent>>52 { // what a float64 cannot distinguish is the same
-		return differ(step, "sum that was spent", o.Spent, p.spent.Float()), nil
+	charged, err := p.costOf(s, shots)
+	if err != nil {
+		return nil, err
+	}
+	p.book(s)
+	if off := p.paid.Spent - plan.AsMoney(o.Spent); max(off, -off) > p.paid.Spent>>52 { // what a float64 cannot distinguish is the same
+		return differ(step, "sum that was spent", o.Spent, p.paid.Spent.Float()), nil
 	}
 	if o.Problem == journal.ProblemUnknown {
 		return nil, nil // another process closed it without its shots
@@ -33,16 +37,23 @@ func (p *Decisions) deriveOutcome(s journal.Step, shots []journal.Shot) (*Differ
 	}
 	derived := statistic.Summarise(shots, len(p.Options.Variables))
 	derived.Valid = len(shots) > 0 && o.Problem == "" && !p.abandoned[step]
-	if derived.Cost, err = p.costOf(s, len(shots)); err != nil {
-		return nil, err
-	}
+	derived.Cost = charged
 	return p.sameOutcome(s, derived), nil
 }
 
-// costOf is what a step cost, of which so many shots were taken.
-func (p *Decisions) costOf(s journal.Step, shots int) (float64, error) {
+// book adds what a step cost to the account.
+func (p *Decisions) book(s journal.Step) {
 	set := p.Options.Played(s.Decision.ControlSet)
-	if set < 0 {
+	if s.Decision.Compared.Comparison > 0 { // the comparison has an account of its own
+		set = -1
+	}
+	p.paid.Charge(set, plan.AsMoney(s.Outcome.Cost))
+}
+
+// costOf is what a step cost, of which these shots were taken.
+func (p *Decisions) costOf(s journal.Step, shots []journal.Shot) (float64, error) {
+	set := p.Options.Played(s.Decision.ControlSet)
+	if set < 0 || s.Outcome.Problem == journal.ProblemUnknown {
 		return 0, nil
 	}
 	for _, price := range p.Options.Cost.PerMove {
@@ -51,7 +62,12 @@ func (p *Decisions) costOf(s journal.Step, shots int) (float64, error) {
 		}
 	}
 	setting, err := p.Options.Cost.SettingCost(set, s.Decision.Applied)
-	return p.Options.Cost.StepCost(plan.Bill{Set: p.Options.ControlSets[set].Cost, Setting: setting, Shots: shots}).Float(), err
+	if err != nil {
+		return 0, err
+	}
+	step := plan.Step{Decision: s.Decision, Set: set, Setting: setting}
+	cost, _ := step.Charge(&p.Options, shots, &p.paid) // what was not read is charged as the run did
+	return cost.Float(), nil
 }
 
 // sameOutcome gives the first difference between a recorded outcome and the derived one.

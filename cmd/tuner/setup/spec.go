@@ -51,9 +51,9 @@ func (m *policyMaker) wirePolicy() []configs.Problem {
 		for _, i := range set.Variables {
 			controlled[i] = true
 		}
-		cost := set.Cost + cfg.Cost.PerStep + float64(cfg.Objective.Shots)*cfg.Cost.PerShot
-		m.spec.ControlSets = append(m.spec.ControlSets, policy.ControlSet{Controlled: controlled, Cost: cost})
+		m.spec.ControlSets = append(m.spec.ControlSets, policy.ControlSet{Controlled: controlled, Cost: m.opt.PerStep(set.Cost)})
 	}
+	m.spec.CostsRead = m.opt.Cost.Reading != nil
 	if len(cfg.Cost.PerMove) > 0 {
 		m.spec.MoveCost = m.opt.Cost.PerMove
 	}

@@ -172,7 +172,7 @@ func (m *optionsMaker) wireOptions() []configs.Problem {
 	}
 	objective, more := m.objective()
 	m.opt.Objective = objective
-	return append(problems, more...)
+	return append(append(problems, more...), m.readCost()...)
 }
 
 // variable wires one variable.
@@ -223,15 +223,33 @@ func restState(word string) plan.RestState {
 	return plan.RestState(word)
 }
 
+// readCost wires what says after a step what its control set has cost.
+func (m *optionsMaker) readCost() []configs.Problem {
+	if m.cfg.Cost.Reading == "" {
+		return nil
+	}
+	f, err := compileFormula(m.cfg.Cost.Reading, m.sensorNames())
+	if err != nil {
+		return []configs.Problem{m.cfg.Problem("cost.reading", err.Error(), formulaWords)}
+	}
+	m.opt.Cost.Reading = f.eval
+	return nil
+}
+
+func (m *optionsMaker) sensorNames() []string {
+	names := make([]string, len(m.cfg.Sensors))
+	for i, s := range m.cfg.Sensors {
+		names[i] = s.Name
+	}
+	return names
+}
+
 // objective wires the objective.
 func (m *optionsMaker) objective() (plan.Objective, []configs.Problem) {
 	o := &m.cfg.Objective
 	out := plan.Objective{Name: o.Sensor, Sensor: -1, Minimize: o.Goal == "minimize", Shots: o.Shots,
 		Statistic: o.Statistic, Timeout: o.Timeout, Every: o.Every}
-	names := make([]string, len(m.cfg.Sensors))
-	for i, s := range m.cfg.Sensors {
-		names[i] = s.Name
-	}
+	names := m.sensorNames()
 	if o.Formula == "" {
 		if i := slices.Index(names, o.Sensor); i >= 0 {
 			out.Sensor, out.Uses, out.Unit = i, []int{i}, m.cfg.Sensors[i].Unit

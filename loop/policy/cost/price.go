@@ -18,7 +18,7 @@ func NewPrice(costs *Model, d *space.Domain) Price { return Price{costs, d, cost
 const minPrice = 1e-6
 
 func (p *Price) At(x []float64) float64 {
-	return max(p.costs.Of(p.domain, x)/p.typical, minPrice)
+	return max(p.costs.Weighed(p.domain, x)/p.typical, minPrice)
 }
 
 // Gradient sets grad to the slopes of the price at x and returns it.

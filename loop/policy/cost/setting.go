@@ -19,13 +19,14 @@ import (
 // where j goes over the variables that set i controls and last_j is where variable j was
 // last measured. It is safe for concurrent use while nothing is observed.
 type Model struct {
-	Sets        []float64
+	Sets        []float64                          // what each is expected to cost
 	Setting     func(set int, x []float64) float64 // nil: nothing
 	Move        []float64                          // nil: nothing
 	Axes        []space.Axis
 	Last        []float64 // unit coordinates; shared with the random variables
 	Ledger      *Ledger
 	TypicalCost float64 // of settings, see typical; it makes values per cost of order one
+	learnt      *learnt // nil: Sets are given
 }
 
 // varies reports whether the cost depends on the setting.
@@ -38,6 +39,15 @@ func (c *Model) Of(d *space.Domain, x []float64) float64 {
 		return c.Sets[d.Set]
 	}
 	return c.price(d, d.Proposal(x))
+}
+
+// Weighed is the cost that a decision weighs against what a step may bring: [Model.Of], or less where costs of
+// control sets are learnt.
+func (c *Model) Weighed(d *space.Domain, x []float64) float64 {
+	if c.learnt == nil {
+		return c.Of(d, x)
+	}
+	return c.Of(d, x) - c.learnt.margin(d.Set)
 }
 
 // price is the cost of a setting in the users' units, NaN for variables left random.
@@ -103,7 +113,7 @@ func (c *Model) gradient(d *space.Domain, grad, x []float64) float64 {
 		grad[i] = (up - c.unrounded(d, at)) / (span - at[i])
 		at[i] = v
 	}
-	return c.Of(d, x)
+	return c.Weighed(d, x)
 }
 
 // unrounded is the cost without rounding to the values that may be proposed.
