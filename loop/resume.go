@@ -39,7 +39,7 @@ func (l *stepper) takeUp() {
 // closeUnknown concludes a step that another process began.
 func (l *stepper) closeUnknown(d *journal.Decision) {
 	l.begin(step{n: d.Step, Step: plan.Step{Set: l.opt.Played(d.ControlSet), Decision: *d}})
-	cost := l.step.Expected(&l.opt, l.step.Wanted(&l.opt), &l.ledger)
+	cost := l.step.Unread(&l.opt, l.step.Wanted(&l.opt), &l.ledger)
 	l.charge(cost)
 	l.steps++
 	l.guard.Underway()

@@ -21,9 +21,16 @@ import (
 // the named failpoint is passed in step at.
 func crash(t *testing.T, failpoint string, at int) (string, plan.Options) {
 	t.Helper()
+	return crashOf(t, failpoint, at, oneKnobSpec(), func(*plan.Options) {})
+}
+
+// crashOf does so with a policy and options of its own.
+func crashOf(t *testing.T, failpoint string, at int, spec policy.Spec, edit func(*plan.Options)) (string, plan.Options) {
+	t.Helper()
 	tr := newTrial(t)
 	tr.opt.Stop = plan.Stop{Steps: at + 1}
-	p, err := policy.New(oneKnobSpec())
+	edit(&tr.opt)
+	p, err := policy.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func (l *stepper) decided(a advisor.Decided) {
 		l.runner.fail(err)
 		return
 	}
-	if s := &l.step; l.opt.Mode != plan.Shadow && !l.ledger.Fits(s.Expected(&l.opt, s.Wanted(&l.opt), &l.ledger), l.opt.Stop.Cost) {
+	if s := &l.step; l.opt.Mode != plan.Shadow && !l.ledger.Fits(s.AtMost(&l.opt, s.Wanted(&l.opt), &l.ledger), l.opt.Stop.Cost) {
 		l.runner.finish(control.ReasonCost)
 		return
 	}

@@ -89,7 +89,7 @@ func (l *people) begunBy(a control.PendingTry) error {
 			return fmt.Errorf("%s would be set to %.6g instead of %.6g, by %s", r.Variable, r.To, r.From, r.Rule)
 		}
 	}
-	if cost := s.Expected(&l.steps.opt, s.Wanted(&l.steps.opt), &l.steps.ledger); !l.steps.ledger.Fits(cost, l.steps.opt.Stop.Cost) {
+	if cost := s.AtMost(&l.steps.opt, s.Wanted(&l.steps.opt), &l.steps.ledger); !l.steps.ledger.Fits(cost, l.steps.opt.Stop.Cost) {
 		return fmt.Errorf("it costs %.6g, more than is left of %.6g", cost.Float(), l.steps.opt.Stop.Cost)
 	}
 	s.Decision.Why, err = a.Person.Text()

@@ -107,7 +107,7 @@ func (l *stepper) nextLeg() {
 		l.runner.fail(err)
 		return
 	}
-	if limit := l.opt.Verify.Cost; limit > 0 && l.spent.Plus(s.Expected(&l.opt, v.plan.Shots, &l.ledger)) > plan.AsMoney(limit).Plus(l.paidBefore) {
+	if limit := l.opt.Verify.Cost; limit > 0 && l.spent.Plus(s.AtMost(&l.opt, v.plan.Shots, &l.ledger)) > plan.AsMoney(limit).Plus(l.paidBefore) {
 		l.event("info", journal.EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.Sum(limit)))
 		l.verified()
 		return

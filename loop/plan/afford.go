@@ -44,7 +44,7 @@ func (o *Options) Unverifiable() string {
 		}
 		wait = min(wait, 2*settle)
 	}
-	if limit := o.Verify.Cost; limit > 0 && MinPairs*cost.Float() > limit {
+	if limit := o.Verify.Cost; limit > 0 && o.Cost.Reading == nil && MinPairs*cost.Float() > limit { // what is read is not known yet
 		return fmt.Sprintf("a pair costs %s at least, so %d cost more than the %s that stop.verify_cost allows", o.Sum(cost.Float()), MinPairs, o.Sum(limit))
 	}
 	if limit := o.Verify.Time; limit > 0 && wait > limit/MinPairs {
@@ -90,7 +90,7 @@ func (o *Options) affordablePairs(c journal.Comparison, pair PairSoFar) (pairs i
 	return pairs, ""
 }
 
-// pairCost is what a pair costs at most, or, where costs are read, as far as they are known.
+// pairCost is what a pair costs at most, or, where costs are read, has cost so far.
 func (o *Options) pairCost(c journal.Comparison, paid *Ledger) float64 {
 	total := Money(0)
 	moved := make([]float64, len(c.Start))
@@ -105,7 +105,7 @@ func (o *Options) pairCost(c journal.Comparison, paid *Ledger) float64 {
 			setting = math.Inf(1)
 		}
 		step := Step{Set: c.ControlSet, Setting: setting, Moved: moved}
-		total = total.Plus(step.Expected(o, c.Shots, paid))
+		total = total.Plus(step.AtMost(o, c.Shots, paid))
 	}
 	return total.Float()
 }

@@ -36,24 +36,38 @@ func (c *Cost) ReadCost(shots []journal.Shot) (float64, error) {
 	}
 }
 
-// Expected is what the step will cost: where the control set's cost is read, the mean of what its steps
-// were charged so far.
-func (s *Step) Expected(o *Options, shots int, paid *Ledger) Money {
-	if s.Set >= 0 && o.Cost.Reading != nil && paid.Plays[s.Set] > 0 {
+// AtMost is what has to be left for the step, before it: where the control set's cost is read, the most that
+// one of its steps was charged so far.
+func (s *Step) AtMost(o *Options, shots int, paid *Ledger) Money {
+	if s.learnt(o, paid) {
+		return paid.Most[s.Set]
+	}
+	return s.Cost(o, shots)
+}
+
+// Unread is what the step is charged where its cost should have been read and was not: the mean of what its
+// control set's steps were charged so far.
+func (s *Step) Unread(o *Options, shots int, paid *Ledger) Money {
+	if s.learnt(o, paid) {
 		return paid.BySet[s.Set] / Money(paid.Plays[s.Set])
 	}
 	return s.Cost(o, shots)
 }
 
+// learnt reports whether steps before say what the step will cost.
+func (s *Step) learnt(o *Options, paid *Ledger) bool {
+	return s.Set >= 0 && o.Cost.Reading != nil && paid.Plays[s.Set] > 0
+}
+
 // Charge is what the step is charged, of which these shots were taken, and why its cost was not read, nil
-// where it was or is given; it is then what was expected. paid is what steps before were charged.
+// where it was or is given. paid is what steps before were charged.
 func (s *Step) Charge(o *Options, shots []journal.Shot, paid *Ledger) (Money, error) {
 	if s.Set < 0 || o.Cost.Reading == nil {
 		return s.Cost(o, len(shots)), nil
 	}
 	read, err := o.Cost.ReadCost(shots)
 	if err != nil {
-		return s.Expected(o, len(shots), paid), err
+		return s.Unread(o, len(shots), paid), err
 	}
 	return o.Cost.StepCost(Bill{Set: read, Setting: s.Setting, Shots: len(shots), Moved: s.Moved}), nil
 }

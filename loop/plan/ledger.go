@@ -62,23 +62,25 @@ func (m Money) Float() float64 { return float64(m) / moneyScale }
 // Ledger adds up what a run costs.
 type Ledger struct {
 	Spent Money
-	// BySet and plays have one entry per control set.
-	BySet []Money
-	Plays []int
+	// BySet, Plays and Most have one entry per control set: what its steps were charged, how many they
+	// are, and the dearest of them.
+	BySet, Most []Money
+	Plays       []int
 }
 
 func NewLedger(sets int) Ledger {
-	return Ledger{BySet: make([]Money, sets), Plays: make([]int, sets)}
+	return Ledger{BySet: make([]Money, sets), Most: make([]Money, sets), Plays: make([]int, sets)}
 }
 
 // Charge books the cost of a step that played control set s.
 func (g *Ledger) Charge(s int, cost Money) {
 	g.Spent = g.Spent.Plus(cost)
 	for s >= len(g.Plays) {
-		g.BySet, g.Plays = append(g.BySet, 0), append(g.Plays, 0)
+		g.BySet, g.Most, g.Plays = append(g.BySet, 0), append(g.Most, 0), append(g.Plays, 0)
 	}
 	if s >= 0 {
 		g.BySet[s] = g.BySet[s].Plus(cost)
+		g.Most[s] = max(g.Most[s], cost)
 		g.Plays[s]++
 	}
 }

@@ -43,6 +43,9 @@ func (w story) answer(s *Spec, q Proposal) []Observation {
 	if !whole {
 		o.Shots = 1
 	}
+	if o.SetCost = o.Cost * (1 + 0.3*math.Sin(float64(q.Step))); q.Step%5 == 2 { // where costs are read
+		o.SetCost = math.NaN()
+	}
 	o.Mean = w.offset + w.scale*(f+0.02*rng.NormFloat64())
 	if o.Shots > 1 {
 		o.Variance = w.scale * w.scale * 0.01 * (0.2 + rng.Float64())
@@ -64,7 +67,7 @@ func (w story) answer(s *Spec, q Proposal) []Observation {
 			second.X[i] = s.Variables[i].Low + 0.5*(x[i]-s.Variables[i].Low)
 		}
 	}
-	second.Cost = 0
+	second.Cost, second.SetCost = 0, math.NaN()
 	return []Observation{o, second}
 }
 
@@ -119,6 +122,8 @@ func casts() map[string]Spec {
 	epsilon := cvsSpec()
 	epsilon.Seed, epsilon.Schedule, epsilon.Epsilon = 24, "epsilon", []float64{0.1, 0.01}
 	epsilon.Model = model.Spec{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .3, .3}, Outputscale: 1, NoiseSD: 0.1}
+	read := cvsSpec()
+	read.Seed, read.CostsRead, read.Model.Capacity = 29, true, 15
 	blind := cvsSpec()
 	blind.Kind, blind.Seed = "sobol", 25
 	listed := withCandidates(fixedSpec("ts", 2, 26), 40)
@@ -127,7 +132,7 @@ func casts() map[string]Spec {
 	for i := range psq.Variables {
 		psq.Variables[i].Random.Kind = space.Uniform
 	}
-	out := map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "sobol": blind}
+	out := map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "ucb-cvs, costs read": read, "sobol": blind}
 	maps.Copy(out, riskCasts())
 	maps.Copy(out, acquisitionCasts())
 	maps.Copy(out, driftCasts())

@@ -26,7 +26,9 @@ func keptCasts() map[string]Spec {
 	for _, s := range []*Spec{&several, &ids, &ts} {
 		s.InitialSteps, s.Model.Capacity, s.Model.RefitEvery = 7, 16, 5
 	}
-	return map[string]Spec{"rahbo, priors, constraint": priors, "ucb-cvs": several, "costids": ids, "hp-gp-ts": ts, "rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list, "stalled": stalled, "trust region": trusting}
+	read := ids
+	read.CostsRead = true
+	return map[string]Spec{"costids, costs read": read, "rahbo, priors, constraint": priors, "ucb-cvs": several, "costids": ids, "hp-gp-ts": ts, "rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list, "stalled": stalled, "trust region": trusting}
 }
 
 // TestKilledAtAnyStep: a run of which some decisions were cut is killed after any step. Who

@@ -18,6 +18,7 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 	if len(fits) == 0 {
 		return Proposal{}, e.costs.BudgetError()
 	}
+	fits = e.costs.Untried(fits)
 	step := max(e.lastProposed, e.lastObserved) + 1
 	if err := e.advance(ctx, step); err != nil {
 		return Proposal{}, fmt.Errorf("step %d: %w", step, err)

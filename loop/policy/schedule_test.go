@@ -254,3 +254,49 @@ func (r raised) Observe(o Observation) error {
 	o.Mean += 3
 	return r.engine.Observe(o)
 }
+
+// Where costs are read, the guesses do not matter: groups and their plays follow the readings, plays so far
+// count, and sets whose costs are not told apart share a group.
+func TestScheduleFollowsReadCosts(t *testing.T) {
+	lists := [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
+	guesses := []float64{1, 1, 1, 1, 1, 1, 1}
+	e := newExploreThenCommit(sets(3, guesses, lists...), guesses, 0)
+	if len(e.groups) != 0 {
+		t.Fatalf("equal guesses make groups %v", e.groups)
+	}
+	e.recordPlay(0)
+	e.recordPlay(4)
+	prices := []float64{.1, .11, .1, .2, .2, .21, 1}
+	near := func(i, j int) bool { return math.Abs(prices[i]-prices[j]) <= 0.02 }
+	e.reprice(prices, near)
+	if want := [][]int{{0, 2, 1}, {3, 4, 5}}; !reflect.DeepEqual(e.groups, want) || !reflect.DeepEqual(e.left, []int{39, 19}) {
+		t.Errorf("groups %v with %v plays left, want %v with 39 and 19", e.groups, e.left, want)
+	}
+}
+
+// Every set is played once, then what was read decides: with guesses the wrong way round Algorithm 1 takes the
+// set that was read to be cheap.
+func TestReadCostsDecide(t *testing.T) {
+	s := cvsSpec()
+	s.InitialSteps, s.CostsRead, s.Schedule, s.Epsilon = 3, true, "epsilon", []float64{100}
+	s.ControlSets = sets(3, []float64{1, .2, .1}, []int{0}, []int{0, 1}, []int{0, 1, 2})
+	p := fresh(t, s)
+	truth := []float64{.1, .2, 1}
+	for step := range 12 {
+		q := propose(t, p)
+		if step < 3 && q.ControlSet != step || step >= 3 && q.ControlSet != 0 {
+			t.Fatalf("step %d plays set %d; want each once, then the cheapest", step+1, q.ControlSet+1)
+		}
+		for _, o := range answers(&s, q) {
+			if o.Cost > 0 {
+				o.Cost, o.SetCost = truth[q.ControlSet], truth[q.ControlSet]*(1+0.1*math.Sin(float64(step)))
+			}
+			observe(t, p, o)
+		}
+	}
+	for _, bad := range []float64{-1, math.Inf(1)} {
+		if err := p.Observe(Observation{Step: 13, X: []float64{.5, .5, .5}, Variance: math.NaN(), Shots: 1, SetCost: bad}); err == nil {
+			t.Errorf("a control set's cost of %g is taken", bad)
+		}
+	}
+}

@@ -37,11 +37,14 @@ type Check struct {
 	Messages    []shownMessage   `json:"messages,omitempty"`
 	ControlSets []controlSetLine `json:"control_sets"`
 	// Moves are the variables of which moving costs something.
-	Moves     []moveLine    `json:"moves,omitempty"`
-	CostUnit  string        `json:"cost_unit"`
-	Warnings  []note        `json:"warnings"`
-	Probe     []Probed      `json:"probe,omitempty"`
-	Effective []SettingLine `json:"effective,omitempty"`
+	Moves    []moveLine `json:"moves,omitempty"`
+	CostUnit string     `json:"cost_unit"`
+	// CostReading is the formula over sensors that reads what a control set has cost; the costs of
+	// control sets are then first guesses.
+	CostReading string        `json:"cost_reading,omitempty"`
+	Warnings    []note        `json:"warnings"`
+	Probe       []Probed      `json:"probe,omitempty"`
+	Effective   []SettingLine `json:"effective,omitempty"`
 
 	setup *setup.Setup
 	timed *DecisionTime
@@ -91,7 +94,7 @@ func NewCheck(w *setup.Setup, readings []Probed, timed *DecisionTime, effective 
 	o := &w.Options
 	c := &Check{Type: "check", OK: true, File: w.Config.File, Name: w.Config.Name, Site: w.Config.Site, Objective: objectiveWords(w),
 		Policy: policyWords(w), Model: modelWords(w), Decision: timed.line(), Candidates: len(w.Spec.Candidates), Run: Endings(w), Verify: Verification(w), MQTT: mqttWords(w),
-		Plant: w.PlantNotes, WarmStart: w.WarmNotes, Variables: variablesOf(w), Messages: messagesOf(w), CostUnit: o.Cost.Unit,
+		Plant: w.PlantNotes, WarmStart: w.WarmNotes, Variables: variablesOf(w), Messages: messagesOf(w), CostUnit: o.Cost.Unit, CostReading: w.Config.Cost.Reading,
 		Warnings: []note{}, Probe: readings, setup: w, timed: timed}
 	for _, s := range o.Sensors {
 		c.Sensors = append(c.Sensors, sensorLine{s.Name, s.Unit, journal.Number(s.Low), journal.Number(s.High), seconds(s.MaxAge), w.ChannelName(s.Channel)})

@@ -73,7 +73,11 @@ func (c *Check) printSensors(t *tabwriter.Writer) {
 }
 
 func (c *Check) printSets(t *tabwriter.Writer) {
-	fmt.Fprintln(t, "\ncontrol set\tcost of a step")
+	heading := "cost of a step"
+	if c.CostReading != "" {
+		heading = fmt.Sprintf("cost of a step, until %s is read, which counts from then on", c.CostReading)
+	}
+	fmt.Fprintf(t, "\ncontrol set\t%s\n", heading)
 	for _, s := range c.ControlSets {
 		fmt.Fprintf(t, "%s\t%s\n", strings.Join(s.Variables, ", "), show.Quantity(s.Cost, c.CostUnit))
 	}

@@ -11,6 +11,7 @@ import (
 // its readings, and before the first of them what the file says. Its readings scatter in proportion to their
 // mean, all sets' alike, so that a set with one reading has a scatter too.
 //
+// Each set is played once first ([Model.Untried]): a guess that is too high would never be corrected.
 // Decisions weigh a lower bound of the mean, so that a set is not given up for one dear reading:
 //
 //	mean_i (1 - v sqrt(2 log t / n_i)), at least 0
@@ -18,8 +19,10 @@ import (
 // v the coefficient of variation, t all readings, n_i those of the set: the confidence of UCB1 (Auer et al.,
 // 2002), on the side that makes a cost look small.
 type learnt struct {
+	tried         []bool // a step was made with it, whether or not its cost was read
 	count         []int
 	mean, squares []float64 // of deviations from the mean
+	most          []float64 // the dearest reading
 	total         int
 }
 
@@ -27,14 +30,18 @@ type learnt struct {
 func (c *Model) Learn() {
 	c.Sets = slices.Clone(c.Sets)
 	n := len(c.Sets)
-	c.learnt = &learnt{count: make([]int, n), mean: make([]float64, n), squares: make([]float64, n)}
+	c.learnt = &learnt{tried: make([]bool, n), count: make([]int, n), mean: make([]float64, n), squares: make([]float64, n), most: make([]float64, n)}
 }
 
 // Read takes in what a control set has cost by itself in a step, and reports whether that has changed what
 // steps are taken to cost: not where it was not read (NaN), or costs are given.
 func (c *Model) Read(set int, cost float64, domains []*space.Domain) bool {
 	l := c.learnt
-	if l == nil || set < 0 || math.IsNaN(cost) {
+	if l == nil || set < 0 {
+		return false
+	}
+	l.tried[set] = true
+	if math.IsNaN(cost) {
 		return false
 	}
 	l.total++
@@ -42,9 +49,24 @@ func (c *Model) Read(set int, cost float64, domains []*space.Domain) bool {
 	off := cost - l.mean[set] // Welford's update
 	l.mean[set] += off / float64(l.count[set])
 	l.squares[set] += off * (cost - l.mean[set])
+	l.most[set] = max(l.most[set], cost)
 	c.Sets[set] = l.mean[set]
 	c.TypicalCost = c.Typical(domains)
 	return true
+}
+
+// Untried is the first of these control sets whose cost is to be learnt and that no step was made with, alone;
+// else they are all.
+func (c *Model) Untried(sets []int) []int {
+	if c.learnt == nil {
+		return sets
+	}
+	for k, i := range sets {
+		if !c.learnt.tried[i] {
+			return sets[k : k+1]
+		}
+	}
+	return sets
 }
 
 // Alike reports whether two control sets cost the same, as far as is known.
@@ -53,6 +75,14 @@ func (c *Model) Alike(i, j int) bool {
 		return Same(c.Sets[i], c.Sets[j])
 	}
 	return Same(c.Sets[i], c.Sets[j]) || math.Abs(c.Sets[i]-c.Sets[j]) <= c.learnt.halfWidth(i)+c.learnt.halfWidth(j)
+}
+
+// surplus is what the dearest step of a set was above its mean: that has to be left of a budget.
+func (c *Model) surplus(set int) float64 {
+	if c.learnt == nil || c.learnt.count[set] == 0 {
+		return 0
+	}
+	return c.learnt.most[set] - c.learnt.mean[set]
 }
 
 // margin is what the lower bound of a set's cost is below its mean.

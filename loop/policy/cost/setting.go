@@ -64,13 +64,18 @@ func (c *Model) price(d *space.Domain, user []float64) float64 {
 	return sum
 }
 
+// atMost is [Model.Of], or what has to be left for the setting where costs of control sets are learnt.
+func (c *Model) atMost(d *space.Domain, x []float64) float64 { return c.Of(d, x) + c.surplus(d.Set) }
+
 // Affordable reports whether setting x can be paid.
-func (c *Model) Affordable(d *space.Domain, x []float64) bool { return c.Ledger.affords(c.Of(d, x)) }
+func (c *Model) Affordable(d *space.Domain, x []float64) bool {
+	return c.Ledger.affords(c.atMost(d, x))
+}
 
 // Penalty is a penalty on settings that cannot be paid, like that of failed settings: the greater the cost the
 // greater.
 func (c *Model) Penalty(d *space.Domain, x []float64) float64 {
-	cost := c.Of(d, x)
+	cost := c.atMost(d, x)
 	switch {
 	case c.Ledger.affords(cost):
 		return 0
@@ -88,7 +93,7 @@ func (c *Model) AffordsAll(d *space.Domain) bool {
 		return false
 	}
 	const rounding = 1e-9 // of a sum
-	sum := c.Sets[d.Set]
+	sum := c.Sets[d.Set] + c.surplus(d.Set)
 	if c.Move != nil {
 		for _, i := range d.Coords {
 			last := c.Axes[i].User(c.Last[i])
@@ -235,7 +240,7 @@ func (c *Model) BudgetError() error {
 // AffordableSets appends the control sets that fit what is left of the budget to fits.
 func (c *Model) AffordableSets(fits []int) []int {
 	for i, cost := range c.Sets {
-		if c.Ledger.Fits(cost) {
+		if c.Ledger.Fits(cost + c.surplus(i)) {
 			fits = append(fits, i)
 		}
 	}

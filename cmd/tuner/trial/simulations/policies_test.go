@@ -3,6 +3,7 @@ package simulations
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
@@ -240,6 +242,54 @@ func TestFidelitySimulates(t *testing.T) {
 	text := strings.Replace(f.text(), "name = \"y\"\nunit = \"mrad\"\n", "name = \"y\"\nunit = \"mrad\"\nfidelity = 1.0\n", 1)
 	text = strings.Replace(text, "per_shot = 0.5\n", "per_shot = 0.5\nformula = \"1 + 2*exp(0 - abs(y - 1))\"\n", 1)
 	f.usable(t, simulateText(t, text))
+}
+
+// TestReadCostsSimulate: what a sensor reads is charged with the shots, over both control sets, and the whole run
+// derives from its journal.
+func TestReadCostsSimulate(t *testing.T) {
+	t.Parallel()
+	f := ofKind("ucb-cvs")
+	f.steps, f.sets = 20, true
+	text := strings.Replace(f.text(), "per_shot = 0.5\n", "per_shot = 0.5\nreading = \"0.1*abs(energy)\"\n", 1)
+	dir := t.TempDir()
+	file, book := filepath.Join(dir, "it.toml"), filepath.Join(dir, "it.db")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, _, errOut, _ := hosttest.Env("simulate", file, "-q", "--journal", book)
+	if code := commands.Execute(t.Context(), e); code != fault.ExitOK {
+		t.Fatalf("simulate ends with code %d: %s", code, errOut)
+	}
+	r, err := journal.OpenReader(book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	played := map[int]bool{}
+	for s, err := range r.Steps() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		shots, err := r.Shots(s.Decision.Step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := 0.0
+		for _, shot := range shots {
+			read += 0.1 * math.Abs(shot.Sensors[0]) / float64(len(shots))
+		}
+		if want := read + 0.5*float64(len(shots)); math.Abs(s.Outcome.Cost-want) > 2e-9 { // in billionths
+			t.Errorf("step %d is charged %v, and its shots say %v", s.Decision.Step, s.Outcome.Cost, want)
+		}
+		played[s.Decision.ControlSet] = true
+	}
+	if len(played) != 2 {
+		t.Errorf("control sets %v were played, want both", played)
+	}
+	e, out, errOut, _ := hosttest.Env("replay", book)
+	if code := commands.Execute(t.Context(), e); code != fault.ExitOK || !strings.Contains(out.String(), "outcomes, and what was spent") {
+		t.Errorf("replay ends with code %d: %s%s", code, out, errOut)
+	}
 }
 
 // TestPoliciesPage: docs/policies.md has every word that a file may write, its files
