@@ -27,6 +27,9 @@ func (w *Setup) NewPolicy(earlier []journal.WarmSource) (policy.Policy, error) {
 	if w.Options.Objective.Minimize {
 		sign = -1
 	}
+	if w.Options.Mode == plan.Shadow { // no step is made with a control set, so that none's cost is read
+		spec.CostsRead = false
+	}
 	var told []policy.Observation
 	for _, s := range earlier {
 		for _, o := range s.Taken {
