@@ -16,7 +16,7 @@ import (
 
 // All lists every experiment, family by family.
 func All() []*experiment.Experiment {
-	all := slices.Concat(cvs.Experiments(), cvs.RiskExperiments(), rahbo.Experiments(), irgp.Experiments(), priors.Experiments(),
+	all := slices.Concat(cvs.Experiments(), cvs.ReadExperiments(), cvs.RiskExperiments(), rahbo.Experiments(), irgp.Experiments(), priors.Experiments(),
 		costids.Experiments(), tracking.Experiments())
 	kinds := policy.Kinds()
 	for _, x := range all {

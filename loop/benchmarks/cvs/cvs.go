@@ -20,7 +20,6 @@ package cvs
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -134,17 +133,18 @@ func (f Family) Problem(seed uint64, sets []policy.ControlSet, around landscape.
 		around.Draw(rng, draws[k])
 	}
 	worths := make([]func([]float64) float64, len(sets))
-	best := math.Inf(-1)
+	bests := make([]float64, len(sets))
 	for i, set := range sets {
 		worths[i] = truth.Expectation(set.Controlled, draws)
-		best = max(best, f.greatest(truth, set.Controlled, draws, worths[i]))
+		bests[i] = f.greatest(truth, set.Controlled, draws, worths[i])
 	}
 	p := &experiment.Problem{
 		Variables: f.released(around), ControlSets: sets, Shots: 1,
 		NoiseVariance: experiment.Constantly(noiseSD * noiseSD),
 		Truth:         func(_ int, x []float64) float64 { return truth.At(f.unit(x)) },
 		Worth:         func(_, set int, x []float64) float64 { return worths[set](f.unit(x)) },
-		Best:          experiment.Always(best),
+		Best:          experiment.Always(slices.Max(bests)),
+		Excess:        func(set int, worth float64) float64 { return excess(sets, bests, set, worth) },
 	}
 	p.Draw = func(rng *rand.Rand, x []float64) {
 		around.Draw(rng, x)
@@ -159,6 +159,17 @@ func (f Family) Problem(seed uint64, sets []policy.ControlSet, around landscape.
 		p.Given = append(p.Given, f.User(x))
 	}
 	return p, nil
+}
+
+// excess is how much more a control set costs than the cheapest of those whose best is worth this much at least.
+func excess(sets []policy.ControlSet, bests []float64, set int, worth float64) float64 {
+	least := sets[set].Cost
+	for i := range sets {
+		if bests[i] >= worth {
+			least = min(least, sets[i].Cost)
+		}
+	}
+	return sets[set].Cost - least
 }
 
 // greatest is the greatest worth of one control set. Where exact is slow, the search

@@ -36,6 +36,13 @@ var (
 		}
 		return sum
 	}}
+	// CostRegret is Seed.CostRegret.
+	CostRegret = Metric{"cost regret", func(s *Seed) float64 {
+		if s.CostRegret == nil {
+			return math.NaN()
+		}
+		return *s.CostRegret
+	}}
 	// ReportedRegret, ReportedWithin and BoundHolds are of what the experiment's rule reports.
 	ReportedRegret = Metric{"regret of the report", func(s *Seed) float64 {
 		if s.Reported == nil {

@@ -115,7 +115,7 @@ func (g *game) run(ctx context.Context) error {
 		counts := g.step > g.uncounted
 		cost := 0.0
 		if counts {
-			cost = g.problem.charge(proposal.ControlSet, proposal.X)
+			cost = g.problem.charge(g.seed, g.step, proposal.ControlSet, proposal.X)
 			if b := g.experiment.Budget; b > 0 && spend(g.spent, cost) > b {
 				break
 			}
@@ -131,6 +131,7 @@ func (g *game) run(ctx context.Context) error {
 			continue
 		}
 		g.count(worth, cost)
+		g.exceed(proposal.ControlSet, worth)
 		g.choose(proposal.Prior)
 		g.doubt()
 		g.visit(proposal.X)
@@ -151,7 +152,10 @@ func spend(spent, cost float64) float64 { return math.Round((spent+cost)*1e9) / 
 
 // observe measures a proposal and tells the policy.
 func (g *game) observe(p policy.Proposal, cost float64) error {
-	whole := policy.Observation{Step: p.Step, ControlSet: p.ControlSet, X: slices.Clone(p.X), Requested: p.X, Shots: g.problem.Shots, Cost: cost, Valid: true}
+	whole := policy.Observation{Step: p.Step, ControlSet: p.ControlSet, X: slices.Clone(p.X), Requested: p.X, Shots: g.problem.Shots, Cost: cost, SetCost: math.NaN(), Valid: true}
+	if p.ControlSet >= 0 && g.problem.DrawCost != nil {
+		whole.SetCost = cost
+	}
 	if !g.problem.PerShot || !slices.ContainsFunc(p.X, math.IsNaN) {
 		whole.Mean, whole.Variance = g.problem.Measure(g.seed, p.Step, p.Step, whole.X)
 		return g.tell(whole)
@@ -161,7 +165,7 @@ func (g *game) observe(p policy.Proposal, cost float64) error {
 		one := whole
 		one.X, one.Mean, one.Variance, one.Shots = at[k], y, math.NaN(), 1
 		if k > 0 {
-			one.Cost = 0
+			one.Cost, one.SetCost = 0, math.NaN()
 		}
 		if err := g.tell(one); err != nil {
 			return err
@@ -195,6 +199,17 @@ func (g *game) count(worth, cost float64) {
 	r.Cost = append(r.Cost, g.spent)
 	r.CumulativeRegret = append(r.CumulativeRegret, g.sum)
 	r.SimpleRegret = append(r.SimpleRegret, g.least)
+}
+
+// exceed adds to the cost regret.
+func (g *game) exceed(set int, worth float64) {
+	if g.problem.Excess == nil {
+		return
+	}
+	if g.record.CostRegret == nil {
+		g.record.CostRegret = new(float64)
+	}
+	*g.record.CostRegret += g.problem.Excess(set, worth)
 }
 
 // hold judges the setting that the policy would have held now.

@@ -36,6 +36,12 @@ type Problem struct {
 	Best func(step int) float64
 	// Charge is what a step costs; nil: the control set's cost.
 	Charge func(set int, x []float64) float64
+	// DrawCost is what a step with a control set costs, where that is random: its mean is the control set's
+	// cost, and policies may read it after the step. Nil: Charge.
+	DrawCost func(rng *rand.Rand, set int) float64
+	// Excess is how much more a step with a control set costs on average than the cheapest of the sets that can be
+	// worth as much; nil: it is not asked for.
+	Excess func(set int, worth float64) float64
 
 	// Given are settings of all variables that are measured before the first step,
 	// at no cost and without being counted.
@@ -62,8 +68,11 @@ func (p *Problem) WorthOf(step, set int, x []float64) float64 {
 	return p.Worth(step, set, x)
 }
 
-// charge is Charge or what stands for it.
-func (p *Problem) charge(set int, x []float64) float64 {
+// charge is what a step costs. index tells the steps of a seed apart.
+func (p *Problem) charge(seed uint64, index, set int, x []float64) float64 {
+	if p.DrawCost != nil {
+		return p.DrawCost(Stream(seed, forCost, index), set)
+	}
 	if p.Charge == nil {
 		return p.ControlSets[set].Cost
 	}

@@ -48,6 +48,9 @@ type Seed struct {
 	// ReportedRegret is the regret of what would have been reported after the step: in the first,
 	// and anew after every so many as the experiment says.
 	ReportedRegret Series `json:"reported_regret,omitempty"`
+	// CostRegret is the sum over counted steps of what their control sets cost on average above the cheapest set
+	// that can be worth as much as the step was; only where the experiment asks for it.
+	CostRegret *float64 `json:"cost_regret,omitempty"`
 	// Visits counts the counted steps by the place of the problem that they were nearest to.
 	Visits map[string]int `json:"visits,omitempty"`
 	// HeldRegret is the mean regret of the settings that would have been held; only

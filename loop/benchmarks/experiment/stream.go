@@ -13,6 +13,7 @@ const (
 	forSurroundings                         // random variables, step by step
 	forNoise                                // noise, step by step
 	ForPrior                                // which prior the objective is drawn from
+	forCost                                 // what a step costs, step by step
 )
 
 // Stream is the generator for one Purpose at one step.
