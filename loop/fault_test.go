@@ -381,16 +381,3 @@ func TestRefusalOnTheWayToRestIsTriedAgain(t *testing.T) {
 		t.Errorf("error %v, report %+v, left at %v V", err, res.Rest, tr.rig.knobs["a"].target)
 	}
 }
-
-func TestMoneySaturates(t *testing.T) {
-	c := plan.Cost{PerStep: 9e9, PerShot: 9e9}
-	if got := c.StepCost(plan.Bill{Set: 9e9, Shots: 10}); got != math.MaxInt64 {
-		t.Errorf("cost %d", got)
-	}
-	g := plan.NewLedger(1)
-	g.Charge(0, math.MaxInt64)
-	g.Charge(0, 5)
-	if g.Spent != math.MaxInt64 || g.Fits(1, 1e9) {
-		t.Errorf("spent %d", g.Spent)
-	}
-}

@@ -36,7 +36,7 @@ func (o *Options) Unverifiable() string {
 	}
 	cost, wait := Money(math.MaxInt64), time.Duration(math.MaxInt64)
 	for i := range o.ControlSets {
-		step := o.Cost.StepCost(Bill{Set: o.ControlSets[i].Cost, Shots: o.verifyShots()})
+		step := o.Cost.stepCost(Bill{Set: o.ControlSets[i].Cost, Shots: o.verifyShots()})
 		cost = min(cost, step.Plus(step))
 		settle := time.Duration(math.MaxInt64)
 		for _, v := range o.ControlSets[i].Variables { // the settings may differ in one only

@@ -8,10 +8,10 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// ReadCost is what the control set of a step has cost by the sensors: the mean over its shots that tell.
+// readCost is what the control set of a step has cost by the sensors: the mean over its shots that tell.
 //
 // Errors: no shot tells, or the mean is negative.
-func (c *Cost) ReadCost(shots []journal.Shot) (float64, error) {
+func (c *Cost) readCost(shots []journal.Shot) (float64, error) {
 	sum, n := 0.0, 0
 	last := errors.New("no shot was taken")
 	for i := range shots {
@@ -65,11 +65,11 @@ func (s *Step) Charge(o *Options, shots []journal.Shot, paid *Ledger) (Money, er
 	if s.Set < 0 || o.Cost.Reading == nil {
 		return s.Cost(o, len(shots)), nil
 	}
-	read, err := o.Cost.ReadCost(shots)
+	read, err := o.Cost.readCost(shots)
 	if err != nil {
 		return s.Unread(o, len(shots), paid), err
 	}
-	return o.Cost.StepCost(Bill{Set: read, Setting: s.Setting, Shots: len(shots), Moved: s.Moved}), nil
+	return o.Cost.stepCost(Bill{Set: read, Setting: s.Setting, Shots: len(shots), Moved: s.Moved}), nil
 }
 
 // setCost is what the control set of a step has cost as the policy counts it, with what every step costs;
@@ -78,7 +78,7 @@ func (o *Options) setCost(c Concluded) float64 {
 	if o.Cost.Reading == nil || c.Set < 0 {
 		return math.NaN()
 	}
-	read, err := o.Cost.ReadCost(c.Shots)
+	read, err := o.Cost.readCost(c.Shots)
 	if err != nil {
 		return math.NaN()
 	}

@@ -7,7 +7,7 @@
 //     each variable goes, what it costs. [Shots] are what the step measures.
 //   - A step's value is a [Statistic] of its shots, and [Options.Observations] are the
 //     step as the model sees it.
-//   - [Cost.StepCost] says what a step costs; a [Ledger] adds up the run, in exact
+//   - [Step.Charge] says what a step is charged; a [Ledger] adds up the run, in exact
 //     billionths of the cost unit ([Money]).
 //   - [Options.Compare] evaluates the comparison of the recommended with the starting
 //     setting, by the sign-flip test.

@@ -99,10 +99,10 @@ type Bill struct {
 	Moved []float64
 }
 
-// StepCost is what a step costs: the control set, the setting, the step, the shots
+// stepCost is what a step costs: the control set, the setting, the step, the shots
 // and the way that the variables were moved, each rounded to a billionth before they
 // are added.
-func (c *Cost) StepCost(b Bill) Money {
+func (c *Cost) stepCost(b Bill) Money {
 	total := AsMoney(b.Set).Plus(AsMoney(b.Setting)).Plus(AsMoney(c.PerStep)).Plus(AsMoney(c.PerShot).times(b.Shots))
 	for i, way := range b.Moved {
 		if i < len(c.PerMove) && c.PerMove[i] > 0 {

@@ -24,10 +24,23 @@ func TestPriceOfShots(t *testing.T) {
 		}
 	}
 	c := Cost{PerShot: 0.001}
-	if got, want := c.StepCost(Bill{Shots: 1 << 40}), AsMoney(0.001*(1<<40)); got != want {
+	if got, want := c.stepCost(Bill{Shots: 1 << 40}), AsMoney(0.001*(1<<40)); got != want {
 		t.Errorf("2^40 shots at 0.001 cost %v, want %v", got.Float(), want.Float())
 	}
-	if got := (&Cost{PerShot: 1e9}).StepCost(Bill{Shots: math.MaxInt}); got != math.MaxInt64 {
+	if got := (&Cost{PerShot: 1e9}).stepCost(Bill{Shots: math.MaxInt}); got != math.MaxInt64 {
 		t.Errorf("what does not fit is %v, want the greatest amount", got.Float())
+	}
+}
+
+func TestMoneySaturates(t *testing.T) {
+	c := Cost{PerStep: 9e9, PerShot: 9e9}
+	if got := c.stepCost(Bill{Set: 9e9, Shots: 10}); got != math.MaxInt64 {
+		t.Errorf("cost %d", got)
+	}
+	g := NewLedger(1)
+	g.Charge(0, math.MaxInt64)
+	g.Charge(0, 5)
+	if g.Spent != math.MaxInt64 || g.Fits(1, 1e9) {
+		t.Errorf("spent %d", g.Spent)
 	}
 }

@@ -122,7 +122,7 @@ func (s *Step) Cost(o *Options, shots int) Money {
 	if s.Set < 0 {
 		return 0
 	}
-	return o.Cost.StepCost(Bill{Set: o.ControlSets[s.Set].Cost, Setting: s.Setting, Shots: shots, Moved: s.Moved})
+	return o.Cost.stepCost(Bill{Set: o.ControlSets[s.Set].Cost, Setting: s.Setting, Shots: shots, Moved: s.Moved})
 }
 
 // explain writes a policy's reasons as a JSON document; parts it does not have

@@ -72,15 +72,7 @@ type Spec struct {
 	// value per variable, in its unit, NaN for variables that are no fidelity. Nil: the
 	// maximum over all variables is.
 	Fidelity []float64
-	// SettingCost is what a step costs in addition to its control set's cost and its movement,
-	// as a function of the setting of all variables (NaN for those left random); nil:
-	// nothing. It must be safe for concurrent use.
-	SettingCost func(controlSet int, x []float64) float64
-	// CostsRead says that what a step with a control set costs by itself is read after it
-	// (Observation.SetCost) and learnt; ControlSet.Cost counts until the first reading.
-	CostsRead bool
-	// MoveCost is the cost per unit moved, one value per variable; nil: nothing.
-	MoveCost []float64
+	CostSpec
 	// Constraints that steps should keep.
 	Constraints []constraint.Spec
 	// Drift says that the objective changes with time.
@@ -132,6 +124,19 @@ type SearchSpec struct {
 	// between them too, where the task is undivided.
 	// By default: a setting that was never tried is nobody's best.
 	Recommended string `toml:"recommended" default:"measured" enum:"measured,model" doc:"among which settings the recommendation is: measured: those that were measured; model: all that lie between them too, by the model"`
+}
+
+// CostSpec is what steps cost beside what their control sets are said to.
+type CostSpec struct {
+	// SettingCost is what a step costs in addition to its control set's cost and its movement,
+	// as a function of the setting of all variables (NaN for those left random); nil:
+	// nothing. It must be safe for concurrent use.
+	SettingCost func(controlSet int, x []float64) float64
+	// CostsRead says that what a step with a control set costs by itself is read after it
+	// (Observation.SetCost) and learnt; ControlSet.Cost counts until the first reading.
+	CostsRead bool
+	// MoveCost is the cost per unit moved, one value per variable; nil: nothing.
+	MoveCost []float64
 }
 
 // RiskSpec completes Spec.Risk.

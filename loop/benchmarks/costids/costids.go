@@ -46,9 +46,9 @@ func branin() *experiment.Experiment {
 			return p, nil
 		},
 		Common: func(*experiment.Problem) policy.Spec {
-			return policy.Spec{Confidence: "heuristic", Beta: 2, Rho: rho,
-				SettingCost: func(_ int, x []float64) float64 { return math.Exp(x[2]) },
-				Model:       policy.Model{Kernel: "se", Hyperparameters: "fit"}}
+			s := policy.Spec{Confidence: "heuristic", Beta: 2, Rho: rho, Model: policy.Model{Kernel: "se", Hyperparameters: "fit"}}
+			s.SettingCost = func(_ int, x []float64) float64 { return math.Exp(x[2]) }
+			return s
 		},
 		Competitors: competitors(),
 		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAtCost(budget / 4), experiment.SimpleRegretAtCost(budget / 2), experiment.RecommendedRegret, experiment.FinalCumulativeRegret, experiment.CostWeightedRegret, experiment.StepsTaken},
