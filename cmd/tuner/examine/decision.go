@@ -29,7 +29,7 @@ const (
 func Decision(w *setup.Setup, now func() time.Time) (describe.DecisionTime, error) {
 	d := describe.DecisionTime{Deadline: w.Options.Deadline}
 	spec := w.Spec
-	spec.InitialSteps, spec.Budget = 1, 0
+	spec.InitialSteps, spec.Budget, spec.CostsRead = 1, 0, false // each set would be tried first, alone
 	p, err := policy.New(spec)
 	if err != nil {
 		return d, err
