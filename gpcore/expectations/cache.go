@@ -166,9 +166,7 @@ func (g *group) member(terms []Term, in Inputs) (*member, error) {
 	for _, m := range g.members {
 		if !m.taken && sameInputs(&m.inputs, &in) {
 			copy(m.terms, terms)
-			if in.Nodes == nil && m.nodesVersion != terms[0].Process.Model().Version {
-				m.chooseNodes()
-			}
+			g.fitNodes(m.controlSet, &in)
 			m.used = true
 			return m, nil
 		}
@@ -181,10 +179,23 @@ func (g *group) member(terms []Term, in Inputs) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.fitNodes(s, &in)
 	s.spare = &g.forks
 	m := &member{Expected: &Expected{s, g.scratch}, inputs: in, used: true}
 	g.members = append(g.members, m)
 	return m, nil
+}
+
+// fitNodes gives a control set nodes that suit the kernel as it is: those that a member over the same inputs has.
+func (g *group) fitNodes(s *controlSet, in *Inputs) {
+	for _, m := range g.members {
+		if !s.hasNodes() && m.hasNodes() && sameInputs(&m.inputs, in) {
+			s.nodes, s.coarse, s.nodesVersion = m.nodes, m.coarse, m.nodesVersion
+		}
+	}
+	if !s.hasNodes() {
+		s.chooseNodes()
+	}
 }
 
 func sameInputs(a, b *Inputs) bool {

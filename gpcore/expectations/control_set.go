@@ -24,6 +24,7 @@ type controlSet struct {
 	spare        *spares
 }
 
+// newControlSet makes one that has no nodes yet, unless the inputs give them.
 func newControlSet(terms []Term, share []*sharedTerm, in Inputs) (*controlSet, error) {
 	s := &controlSet{terms: slices.Clone(terms), shared: share, in: in, d: terms[0].Process.Dim()}
 	s.in.Controlled, s.in.Random = slices.Clone(in.Controlled), slices.Clone(in.Random)
@@ -36,8 +37,6 @@ func newControlSet(terms []Term, share []*sharedTerm, in Inputs) (*controlSet, e
 			return nil, err
 		}
 		s.nodes, s.coarse = n, n.Thinned(len(s.random))
-	} else {
-		s.chooseNodes()
 	}
 	for i := range terms {
 		s.separables = append(s.separables, &separable{})
@@ -76,6 +75,11 @@ func (s *controlSet) split() error {
 		}
 	}
 	return nil
+}
+
+// hasNodes reports whether the nodes are the caller's, or suit the kernel as it is.
+func (s *controlSet) hasNodes() bool {
+	return s.in.Nodes != nil || len(s.nodes.Weight) > 0 && s.nodesVersion == s.terms[0].Process.Model().Version
 }
 
 // chooseNodes takes the rule for the random coordinates that suits the kernel.

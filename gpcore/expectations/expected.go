@@ -47,6 +47,9 @@ func NewSets(terms []Term, sets []Inputs) ([]*Expected, error) {
 		if err != nil {
 			return nil, fmt.Errorf("control set %d: %w", i, err)
 		}
+		if !s.hasNodes() {
+			s.chooseNodes()
+		}
 		out[i] = &Expected{s, scratch}
 	}
 	return out, nil
@@ -156,7 +159,7 @@ func (e *Expected) Prepare() {
 // PrepareGroup is the part of Prepare that control sets have in common: cheap where one of
 // them has done it since the last change.
 func (e *Expected) PrepareGroup() {
-	if e.in.Nodes == nil && e.nodesVersion != e.terms[0].Process.Model().Version {
+	if !e.hasNodes() {
 		e.chooseNodes()
 	}
 	for _, t := range e.shared {

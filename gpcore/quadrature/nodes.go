@@ -118,37 +118,90 @@ const scrambles = 24
 // points; the best of 24 is not.
 func bestSobol(m []Marginal, lengthscale []float64, seed uint64, points int) Nodes {
 	var best Nodes
-	least := math.Inf(1)
+	least, room := math.Inf(1), newDiscrepancy(m, lengthscale, points)
 	for i := range uint64(scrambles) {
 		n := SobolNodes(m, seed+i*0x9e3779b97f4a7c15, points)
-		if e := n.discrepancy(m, lengthscale); e < least {
+		if e := room.of(n); e < least {
 			best, least = n, e
 		}
 	}
 	return best
 }
 
-// discrepancy is the squared worst-case error up to a constant, for equal weights.
-func (n Nodes) discrepancy(m []Marginal, lengthscale []float64) float64 {
-	d, count := len(m), len(n.Weight)
-	pairs, single := 0.0, 0.0
+// discrepancy is the squared worst-case error of nodes with equal weights, up to a constant.
+type discrepancy struct {
+	lengthscale []float64
+	factors     []factorTable // of each coordinate
+	rows, lanes []float64     // the nodes in lengthscales
+	out, ones   []float64
+}
+
+func newDiscrepancy(m []Marginal, lengthscale []float64, points int) *discrepancy {
+	d := len(m)
+	e := &discrepancy{lengthscale, make([]factorTable, d), make([]float64, points*d), make([]float64, d*vec.Lanes), make([]float64, points*vec.Lanes), vec.Constant(points, 1)}
+	for j := range e.factors {
+		e.factors[j].fill(m[j], lengthscale[j])
+	}
+	return e
+}
+
+// factorTable has a marginal's Gaussian factors over its range: sets of points are compared by them, so that
+// interpolation is as good as the exact ones.
+type factorTable struct {
+	low, perUnit float64
+	value        [257]float64
+}
+
+func (t *factorTable) fill(m Marginal, l float64) {
+	t.low, t.perUnit = m.low, 0
+	if width := m.high - m.low; width > 0 {
+		t.perUnit = float64(len(t.value)-1) / width
+	}
+	for i := range t.value {
+		x := m.low + (m.high-m.low)*float64(i)/float64(len(t.value)-1)
+		t.value[i] = m.GaussianFactor(x, l)
+	}
+}
+
+func (t *factorTable) at(x float64) float64 {
+	f := (x - t.low) * t.perUnit
+	i := min(int(f), len(t.value)-2)
+	f -= float64(i)
+	return t.value[i] + f*(t.value[i+1]-t.value[i])
+}
+
+func (e *discrepancy) of(n Nodes) float64 {
+	d, count := len(e.factors), len(n.Weight)
+	single := 0.0
 	for q := range count {
-		x, e := n.X[q*d:(q+1)*d], 1.0
-		for j, v := range x {
-			e *= m[j].GaussianFactor(v, lengthscale[j])
+		factor := 1.0
+		for j, v := range n.X[q*d : (q+1)*d] {
+			factor *= e.factors[j].at(v)
+			e.rows[q*d+j] = v * vec.GaussianScale / e.lengthscale[j]
 		}
-		single += e
-		for r := range q {
-			s := 0.0
-			for j, v := range n.X[r*d : (r+1)*d] {
-				t := (x[j] - v) / lengthscale[j]
-				s += float64(t * t)
-			}
-			pairs += vec.Exp(-s / 2)
-		}
+		single += factor
 	}
 	c := float64(count)
-	return (c+2*pairs)/(c*c) - 2*single/c
+	return e.pairs(count)/(c*c) - 2*single/c
+}
+
+// pairs is the sum of the kernel over all pairs of nodes.
+func (e *discrepancy) pairs(count int) float64 {
+	d, total := len(e.factors), 0.0
+	var sum [vec.Lanes]float64
+	for from := 0; from < count; from += vec.Lanes {
+		some := min(vec.Lanes, count-from)
+		for l := range some {
+			for j := range d {
+				e.lanes[j*vec.Lanes+l] = e.rows[(from+l)*d+j]
+			}
+		}
+		vec.Gaussian(&vec.Pairs{Rows: e.rows, Lanes: e.lanes, N: count, D: d, Variance: 1, Out: e.out, Weights: e.ones[:count], Sum: sum[:]})
+		for _, v := range sum[:some] {
+			total += v
+		}
+	}
+	return total
 }
 
 // notPointMass are the coordinates that are not held.

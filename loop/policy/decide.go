@@ -48,7 +48,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Value = o.InUserUnits(e.model.Active, valueAt(e, o, x))
+	why.Value = o.InUserUnits(e.model.Active, d.ValueAt(o, found[k], x))
 	p, err := e.withCost(Proposal{ControlSet: o.Set, Work: d.Units.Done,
 		Cut: d.Units.Cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 	if err == nil {
@@ -74,8 +74,11 @@ func (e *engine) search(d *decision, options []acquisition.Option, slack float64
 	if e.costs.Move != nil { // staying put costs nothing
 		centres = append(centres, e.costs.Last)
 	}
+	d.Penalised = false
 	for i, o := range options {
-		problems[i] = d.region(o.Set).Problem(e.penalised(d, o))
+		objective := e.penalised(d, o)
+		d.Penalised = d.Penalised || objective != o.Objective
+		problems[i] = d.region(o.Set).Problem(objective)
 	}
 	// The functions differ from option to option by their offsets, which the search does
 	// not know: the slack covers them.
@@ -88,7 +91,7 @@ func (e *engine) search(d *decision, options []acquisition.Option, slack float64
 		return nil, err
 	}
 	for i, o := range options {
-		of := [...][]float64{d.region(o.Set).Centre, d.StartPoints(d.Domains[o.Set], centres), o.Start}
+		of := [...][]float64{o.Start, d.region(o.Set).Centre, d.StartPoints(d.Domains[o.Set], centres)} // a search that is cut looks at the first
 		starts := e.memory.Floats(len(of[0]) + len(of[1]) + len(of[2]))[:0]
 		for _, some := range of {
 			starts = append(starts, some...)
@@ -249,14 +252,6 @@ func dropInfeasible(k *constraint.Limiter, options []acquisition.Option, maxima 
 	}
 }
 
-// valueAt is an option's value at a setting, without penalties. What a search says of it may be
-// its stand-in's, where the search was cut, or of another setting, where this one is to be paid.
-func valueAt(e *engine, o *acquisition.Option, x []float64) float64 {
-	v := e.memory.Floats(1)
-	o.Objective.Values(v, x)
-	return v[0]
-}
-
 // worthIsView reports whether the acquisition takes the mean-variance objective for the objective: it
 // cannot weigh a variance by itself, and need not where that is known.
 func (e *engine) worthIsView() bool { return e.criterion.Risk > 0 && !e.spec.riskyAcquisition() }
@@ -275,7 +270,7 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN(), Best: math.NaN(), BestNoiseVariance: math.NaN(),
 		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN()}
 	if d.Unseen {
-		w.Unseen = valueAt(e, o, x)
+		w.Unseen = d.ValueAt(o, search.Maximum{}, x)
 	}
 	if e.spec.Acquisition != acquireUCB || o.Unit == acquisition.Dimensionless { // the value is no bound
 		w.Beta = math.NaN()

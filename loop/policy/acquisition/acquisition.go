@@ -3,6 +3,7 @@ package acquisition
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/search"
@@ -143,11 +144,23 @@ type Decision struct {
 	// Search maximises options side by side. slack, in the options' own unit, is how
 	// much below the best an option may be and still matter.
 	Search func(options []Option, slack float64) ([]search.Maximum, error)
-	Lists  *ListSampler
+	// Penalised says that the latest Search took penalties off the options' objectives.
+	Penalised bool
+	Lists     *ListSampler
 	// Kept is what is kept from decision to decision.
 	Kept *Kept
 	// Units meters the work.
 	Units *Meter
+}
+
+// ValueAt is an option's value at a setting, without penalties: what the latest Search found, where it was there.
+func (d *Decision) ValueAt(o *Option, found search.Maximum, x []float64) float64 {
+	if !d.Penalised && slices.Equal(found.X, x) {
+		return found.Value
+	}
+	v := d.memory().Floats(1)
+	o.Objective.Values(v, x)
+	return v[0]
 }
 
 // memory is that of the policy's call.

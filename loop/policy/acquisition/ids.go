@@ -95,9 +95,7 @@ func (d *Decision) Peak() (peak, error) {
 		if err != nil {
 			continue // nothing of this control set can be paid
 		}
-		value := d.memory().Floats(1)
-		o.Objective.Values(value, x)
-		if v := value[0] + o.Offset; v > top.Value {
+		if v := d.ValueAt(&o, found[i], x) + o.Offset; v > top.Value {
 			top = peak{o.Set, o.View, append(d.memory().Floats(len(x))[:0], x...), v}
 		}
 	}
@@ -180,6 +178,9 @@ func (r *InformationRatio) Prepare() {
 
 // Scales implements [search.Scaled].
 func (r *InformationRatio) Scales(dst []float64) bool { return r.LowerBound.Scales(dst) }
+
+// Cost implements [search.Costed]: both expectations are evaluated for the cost of one.
+func (r *InformationRatio) Cost() (value, surrogate float64) { return r.LowerBound.Cost() }
 
 // Gradients implements [search.Differentiable].
 func (r *InformationRatio) Gradients(dst, grad, x []float64) {
