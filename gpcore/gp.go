@@ -73,9 +73,6 @@ func (g *GP) Clone() *GP {
 	return c
 }
 
-// CopyFrom makes g a copy of o, which has the same kernel and capacity, in the memory of g. O(n Cap).
-func (g *GP) CopyFrom(o *GP) { g.m.CopyFrom(o.m) }
-
 // check refuses numbers that no observation can have.
 func (g *GP) check(x []float64, y, noise float64) error {
 	if len(x) != g.m.Points.D {

@@ -112,7 +112,7 @@ func (s *controlSet) lengthscales() []float64 {
 func (s *controlSet) boundable() bool {
 	for i := range s.terms {
 		t := &s.terms[i]
-		if t.Of != nil || t.Offset != nil || t.SD < 0 || !kernels.IsSquaredExponential(t.Process.Kernel()) {
+		if !t.linear() || t.Offset != nil || t.SD < 0 || !kernels.IsSquaredExponential(t.Process.Kernel()) {
 			return false
 		}
 	}

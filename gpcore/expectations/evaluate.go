@@ -37,6 +37,8 @@ type output struct {
 	dst, grad []float64
 	byMu      [vec.Lanes]float64 // derivative of the criterion by a lane's mean
 	byVar     [vec.Lanes]float64 // and by its variance
+	further   []float64          // the covariances with further observations, 24 for each
+	byFurther []float64          // and the derivatives by them
 }
 
 // output is output k of the next pass.
@@ -142,7 +144,7 @@ func (e *Expected) evaluateAll(nodes *quadrature.Nodes, x []float64, outputs int
 			if f.closed && t.Mean != 0 {
 				e.closedMeans(f, t.Mean, o.dst, o.grad, x)
 			}
-			if t.Of != nil || t.SD != 0 || !f.closed && t.Mean != 0 {
+			if !t.linear() || t.SD != 0 || !f.closed && t.Mean != 0 {
 				s.open = append(s.open, o)
 			}
 		}
@@ -165,6 +167,8 @@ func (e *Expected) overNodes(i int, nodes *quadrature.Nodes, x []float64) {
 			e.loadPair(s.full[l*d:(l+1)*d], x, nodes, base+l)
 		}
 		switch {
+		case e.further(i):
+			e.furtherValues(i, nodes, base, m, slopes)
 		case !slopes:
 			r.Predict(s.mean[:m], s.variance[:m], s.full[:m*d])
 			for _, o := range s.open {
@@ -216,22 +220,19 @@ func (e *Expected) loadPair(dst, x []float64, nodes *quadrature.Nodes, k int) {
 // sets the lane's derivatives.
 func (e *Expected) evaluateTerm(o *output, i, l int, w float64) float64 {
 	t, s := &o.terms[i], e.s
-	sd := deviation(s.variance[l], e.prior(i, l))
-	mu := s.mean[l]
+	at := moments{s.mean[l], s.variance[l], e.prior(i, l)}
 	if t.Offset != nil {
-		mu += t.Offset(nil, s.full[l*e.d:(l+1)*e.d])
+		at.mu += t.Offset(nil, s.full[l*e.d:(l+1)*e.d])
 	}
-	if t.Of != nil {
-		v, byMu, bySigma := t.Of(mu, sd)
-		o.byMu[l], o.byVar[l] = w*byMu, w*bySigma/(2*sd)
-		return w * v
+	if !t.linear() {
+		return t.function(o, l, at, w)
 	}
-	mean := t.Mean
+	sd, mean := deviation(at.variance, at.prior), t.Mean
 	if o.separables[i].closed {
 		mean = 0
 	}
 	o.byMu[l], o.byVar[l] = w*mean, w*t.SD/(2*sd)
-	return w * (float64(mean*mu) + float64(t.SD*sd))
+	return w * (float64(mean*at.mu) + float64(t.SD*sd))
 }
 
 // prior is k(x, x) of term i at lane l.

@@ -64,7 +64,7 @@ func checkSets(terms []Term, sets []Inputs) error {
 		if t.Process == nil || t.Process.Dim() != terms[0].Process.Dim() {
 			return fmt.Errorf("gpcore: term %d needs a process with as many coordinates as the others", i)
 		}
-		if t.Of == nil && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
+		if t.linear() && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
 			return fmt.Errorf("gpcore: term %d has coefficients %g and %g, which must be finite", i, t.Mean, t.SD)
 		}
 	}
@@ -80,7 +80,7 @@ func (e *Expected) SetTerms(terms []Term) bool {
 	}
 	for i := range terms {
 		t, was := &terms[i], &e.terms[i]
-		if t.Process != was.Process || t.Offset != nil || was.Offset != nil || t.Of == nil && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
+		if t.Process != was.Process || t.Offset != nil || was.Offset != nil || t.linear() && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
 			return false
 		}
 	}
@@ -110,6 +110,9 @@ func (e *Expected) Cost() (value, surrogate float64) {
 	for i := range e.terms {
 		n := float64(e.terms[i].Process.Len())
 		squares += n * n / 2
+		if f := e.terms[i].Further; f != nil {
+			squares += n * float64(f.count)
+		}
 	}
 	value = squares * float64(len(e.nodes.Weight))
 	if e.boundable() {
@@ -229,6 +232,9 @@ type Inputs struct {
 	Seed uint64
 }
 
+// linear reports whether the term is Mean*mu + SD*sigma.
+func (t *Term) linear() bool { return t.Of == nil && t.Further == nil }
+
 // Term is one summand of a criterion: a function of the posterior mean and standard
 // deviation of one process at a point. It is Mean*mu + SD*sigma, or, where Of is not
 // nil, what Of returns beside its derivatives by mu and sigma; Of must be safe for
@@ -241,4 +247,6 @@ type Term struct {
 	// coordinates of a point. Where grad is not nil it also sets that to its derivatives.
 	// It must be safe for concurrent use.
 	Offset func(grad, x []float64) float64
+	// Further, where not nil, is added to Of or, where that is nil, stands alone.
+	Further *Further
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/gpcore/quadrature"
@@ -35,6 +36,17 @@ func expectCases(t *testing.T) map[string]*Expected {
 		}
 		return v
 	}
+	further := func(g *gpcore.GP) *Further {
+		f := &Further{Of: func(k int, mu, sigma float64) (v, byMu, bySigma float64) {
+			v = 0.1 * math.Sin(mu-sigma) * float64(k+1)
+			slope := 0.1 * math.Cos(mu-sigma) * float64(k+1)
+			return v, slope, -slope
+		}}
+		if err := f.Observe(g, []float64{0.2, 0.8, 0.4, 0.9, 0.1, 0.5, 0.3, 0.3, 0.7}, []float64{1.5, 0.7, -0.4}, 1e-3); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
 	one := Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PaperMarginal()}}
 	two := Inputs{Controlled: []int{1}, Random: []quadrature.Marginal{gptest.PaperMarginal(), quadrature.Uniform(0, 1)}}
 	all := Inputs{Controlled: []int{0, 1, 2}}
@@ -59,6 +71,9 @@ func expectCases(t *testing.T) map[string]*Expected {
 		"function joint": {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: se, Of: risk}}, joint},
 		"offset all":     {[]Term{{Process: se, Mean: 1, SD: 2, Offset: hill}, {Process: matern, Of: risk, Offset: hill}}, all},
 		"offset two":     {[]Term{{Process: se, Mean: 1, SD: 2, Offset: hill}, {Process: mixed, Of: risk, Offset: hill}}, two},
+		"further all":    {[]Term{{Process: matern, Of: risk, Further: further(matern)}}, all},
+		"further se":     {[]Term{{Process: se, Further: further(se), Offset: hill}}, all},
+		"further two":    {[]Term{{Process: mixed, Of: risk, Further: further(mixed), Offset: hill}}, two},
 		"two processes":  {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: se, Mean: 0.5, SD: 1}}, one},
 	} {
 		e, err := New(c.terms, c.in)

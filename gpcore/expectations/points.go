@@ -2,7 +2,7 @@ package expectations
 
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
-// At sets dst[j] to the sum of terms at row j of x, points of all coordinates: what an
+// At sets dst[j] to the sum of terms without further observations at row j of x, points of all coordinates: what an
 // [Expected] that controls every coordinate has there. It uses the processes' own readers.
 // O(n^2) a point and term, O(n) where a term has the mean alone.
 func (c *Cache) At(dst []float64, terms []Term, x []float64) {

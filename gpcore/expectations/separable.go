@@ -43,7 +43,7 @@ type separable struct {
 func (f *separable) prepare(s *controlSet, i int) {
 	t := s.shared[i]
 	f.gaussian = t.gaussian
-	f.closed = f.gaussian && len(s.random) > 0 && s.terms[i].Of == nil && s.terms[i].Offset == nil
+	f.closed = f.gaussian && len(s.random) > 0 && s.terms[i].linear() && s.terms[i].Offset == nil
 	if !f.gaussian {
 		return
 	}

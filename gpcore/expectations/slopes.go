@@ -22,13 +22,15 @@ func (e *Expected) panelGradients(i int, nodes *quadrature.Nodes, base, m int) {
 	for l := range m {
 		s.mean[l], s.variance[l] = r.Sum[l], max(r.Prior[l]-s.q[l], 0)
 	}
-	gaussian := e.separables[i].gaussian
+	e.furtherCovariances(i)
+	gaussian := e.separables[i].gaussian && !e.further(i)
 	if gaussian {
 		e.gaussianMoments(i)
 	}
 	for k, o := range s.open {
 		clear(o.byMu[:])
 		clear(o.byVar[:])
+		clear(o.byFurther)
 		means := false
 		for l := range m {
 			o.dst[(base+l)/q] += e.evaluateTerm(o, i, l, nodes.Weight[(base+l)%q])
@@ -95,10 +97,17 @@ func (e *Expected) genericSlopes(o *output, i, q, base, m int) {
 			row[l] = float64(row[l]*twice[l]) + float64(a*o.byMu[l])
 		}
 	}
+	further := o.terms[i].Further
+	if further != nil {
+		further.weigh(s.u, o.byFurther, f.N)
+	}
 	s.embedded = vec.Grown(s.embedded, r.Eval.Width*vec.Lanes)
 	clear(s.embedded)
 	clear(s.moments)
 	r.Slopes(s.u, s.embedded)
+	if further != nil {
+		further.slopes(s.embedded, o.byFurther, r)
+	}
 	if _, constant := kernels.Lengthscales(e.terms[i].Process.Kernel()); !constant { // k(x, x) varies
 		for l, v := range o.byVar {
 			s.diagonal[l*vec.Lanes+l] = 2 * v

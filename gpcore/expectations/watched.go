@@ -18,10 +18,10 @@ type watcher struct {
 }
 
 // Watch keeps what it knows of the rows of x from one search to the next, for an
-// expectation that controls every coordinate; nil for others.
+// expectation that controls every coordinate, without further observations; nil for others.
 func (e *Expected) Watch(x []float64) search.Watched {
 	s := e.controlSet
-	if len(s.random) > 0 {
+	if len(s.random) > 0 || slices.ContainsFunc(s.terms, func(t Term) bool { return t.Further != nil }) {
 		return nil
 	}
 	w := &watcher{s: s, x: x}

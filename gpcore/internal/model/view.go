@@ -20,7 +20,7 @@ type View struct {
 	K, L    []float64 // vec.Up24(room): covariances of the data with one point, and W times them
 	Sum, q  [vec.Lanes]float64
 	job     panels.Panel
-	self    panels.Panel // the lanes against themselves
+	self    panels.Panel // other rows against the lanes
 	rows    []float64    // the lanes as rows
 	grad    *gradients   // taken at the first use
 }

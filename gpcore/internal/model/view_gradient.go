@@ -135,19 +135,36 @@ func (r *View) Slopes(w, e []float64) {
 	r.Eval.LaneGradient(&r.job, w, e)
 }
 
-// SelfSlopes does the same for the first m lanes against all lanes. k(x, x) depends on x
-// twice, so with 2 c_j on the diagonal of w it adds the derivatives of c_j*k(x_j, x_j).
-func (r *View) SelfSlopes(w []float64, m int, e []float64) {
-	r.rows = vec.Grown(r.rows, r.Eval.Width*vec.Lanes)
+// LaneRows gives the lanes as rows of a panel, with room for 24, in the memory of dst.
+func (r *View) LaneRows(dst []float64) []float64 {
+	dst = vec.Grown(dst, r.Eval.Width*vec.Lanes)
 	o := 0
 	for _, width := range r.Eval.Widths {
 		for i := range vec.Lanes {
 			for q := range width {
-				r.rows[o*vec.Lanes+i*width+q] = r.Lane[(o+q)*vec.Lanes+i]
+				dst[o*vec.Lanes+i*width+q] = r.Lane[(o+q)*vec.Lanes+i]
 			}
 		}
 		o += width
 	}
-	r.self = panels.Panel{Rows: r.rows, RowCap: vec.Lanes, Lane: r.Lane, N: m}
+	return dst
+}
+
+// SelfSlopes does the same for the first m lanes against all lanes. k(x, x) depends on x
+// twice, so with 2 c_j on the diagonal of w it adds the derivatives of c_j*k(x_j, x_j).
+func (r *View) SelfSlopes(w []float64, m int, e []float64) {
+	r.rows = r.LaneRows(r.rows)
+	r.RowSlopes(r.rows, m, w, e)
+}
+
+// FillRows sets dst, n x 24, to the covariances of the first n of other rows with the lanes.
+func (r *View) FillRows(dst, rows []float64, n int) {
+	r.self = panels.Panel{Rows: rows, RowCap: vec.Lanes, Lane: r.Lane, N: n, Out: dst}
+	r.Eval.Fill(&r.self)
+}
+
+// RowSlopes adds to e what Slopes does, of the first n of other rows instead of the data.
+func (r *View) RowSlopes(rows []float64, n int, w, e []float64) {
+	r.self = panels.Panel{Rows: rows, RowCap: vec.Lanes, Lane: r.Lane, N: n}
 	r.Eval.LaneGradient(&r.self, w, e)
 }

@@ -59,15 +59,14 @@ type slabs struct {
 	tails           num.Objects[termTail]
 	improvements    num.Objects[positive]
 	exceedances     num.Objects[positive]
-	entropies       num.Objects[entropy]
+	entropies       num.Objects[jointEntropy]
 	indices         num.Objects[gittins]
 	informations    num.Objects[informationOfGroup]
 	generators      num.Objects[num.Generator]
 	samples         num.Objects[Sample]
 	expectedPaths   num.Objects[expectedPath]
 
-	paths  map[*gpcore.GP]*num.Objects[pathIn]
-	copies map[*gpcore.GP]*copies
+	paths map[*gpcore.GP]*num.Objects[pathIn]
 }
 
 // slabs are those of a decision.

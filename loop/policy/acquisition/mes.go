@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
@@ -150,25 +149,24 @@ func (JointEntropy) Options(d *Decision) ([]Option, error) {
 	return out, nil
 }
 
-// jointTerms are the entropy before and, negative, those after each pair.
+// jointTerms are the entropies before and, negative, after each pair: a term for each component.
 func (d *Decision) jointTerms(maxima []Optimum, noise float64) ([]expectations.Term, error) {
 	s, memory := d.slabs(), d.memory()
-	terms := s.terms.Take(memory, 2*len(maxima))[:0]
+	terms := s.terms.Take(memory, len(maxima))[:0]
 	n := float64(len(maxima))
 	for _, group := range d.byComponent(maxima) {
+		f := d.jointEntropy(group, noise, 1/n)
 		c := group[0].Component
-		terms = append(terms, d.Criterion.Model.TermsOf(d.alone(c, float64(len(group))/n), d.entropyOf(0, noise).before)...)
-		copied, err := d.copiesOf(c.GP)
-		if err != nil {
+		terms = append(terms, d.Criterion.Model.TermsOf(d.alone(c, float64(len(group))/n), f.before)...)
+		x, y := memory.Floats(len(group) * len(group[0].X))[:0], memory.Floats(len(group))
+		for k, m := range group {
+			x = append(x, m.X...)
+			y[k] = (m.Value-c.Mean)/c.Scale - c.OffsetAt(m.X)
+		}
+		if err := f.further.Observe(c.GP, x, y, model.MinNoise); err != nil {
 			return nil, err
 		}
-		for k, m := range group {
-			after := c
-			if after.GP, err = copied.conditioned(k, m.X, (m.Value-c.Mean)/c.Scale-c.OffsetAt(m.X)); err != nil {
-				return nil, err
-			}
-			terms = append(terms, d.Criterion.Model.TermsOf(d.alone(after, -1/n), d.entropyOf(m.Value, noise).after)...)
-		}
+		terms[len(terms)-1].Further = &f.further
 	}
 	return terms, nil
 }
@@ -185,67 +183,32 @@ func TruncatedEntropy(mean, sd, bound, noise float64) (value, byMean, bySD float
 	return 0.5 * math.Log(total), -0.5 * sd * byGamma / total, (sd*left - 0.5*sd*gamma*byGamma) / total
 }
 
-// entropy is that of a reading, before and after a maximum is known.
-type entropy struct {
-	bound, noise  float64
-	before, after func(mu, sigma float64) (value, byMu, bySigma float64)
+// jointEntropy is the entropy of a reading before maxima that were drawn from one component are known, and
+// after each of them.
+type jointEntropy struct {
+	group         []Optimum
+	noise, weight float64
+	before        func(mu, sigma float64) (value, byMu, bySigma float64)
+	further       expectations.Further
 }
 
-// entropyOf gives one until the policy's next call.
-func (d *Decision) entropyOf(bound, noise float64) *entropy {
+// jointEntropy gives one until the policy's next call.
+func (d *Decision) jointEntropy(group []Optimum, noise, weight float64) *jointEntropy {
 	f := d.slabs().entropies.Take(d.memory())
-	if f.bound, f.noise = bound, noise; f.before == nil {
+	if f.group, f.noise, f.weight = group, noise, weight; f.before == nil {
 		f.before = func(_, sigma float64) (value, byMu, bySigma float64) {
 			total := sigma*sigma + f.noise
 			return 0.5 * math.Log(total), 0, sigma / total
 		}
-		f.after = func(mu, sigma float64) (value, byMu, bySigma float64) {
-			return TruncatedEntropy(mu, sigma, f.bound, f.noise)
-		}
+		f.further.Of = f.after
 	}
 	return f
 }
 
-// copies are those of a process with room for one observation more. They are kept while it has the same kernel.
-type copies struct {
-	base *gpcore.GP
-	each []*gpcore.GP
-}
-
-// copiesOf loads the copies of a process. O(n^3/3).
-func (d *Decision) copiesOf(g *gpcore.GP) (*copies, error) {
-	n, s, memory := g.Len(), d.slabs(), d.memory()
-	x := memory.Floats(n * g.Dim())[:0]
-	y, noise := memory.Floats(n), memory.Floats(n)
-	for i := range n {
-		x = append(x, g.X(i)...)
-		y[i], noise[i] = g.Target(i), g.NoiseVariance(i)
-	}
-	if s.copies == nil || len(s.copies) == mostProcesses && s.copies[g] == nil {
-		s.copies = map[*gpcore.GP]*copies{}
-	}
-	out := s.copies[g]
-	if out == nil || out.base.Kernel() != g.Kernel() {
-		out = &copies{base: gpcore.New(g.Kernel(), g.Cap()+1)}
-		s.copies[g] = out
-	}
-	return out, model.LoadWithJitter(out.base, x, y, noise)
-}
-
-// conditioned is copy number k, which has seen the value y at x without noise, but
-// for what a factor needs. O(n^2).
-func (c *copies) conditioned(k int, x []float64, y float64) (*gpcore.GP, error) {
-	if k == len(c.each) {
-		c.each = append(c.each, c.base.Clone())
-	} else {
-		c.each[k].CopyFrom(c.base)
-	}
-	out := c.each[k]
-	var err error
-	for noise := model.MinNoise; noise < 0.1; noise *= 100 {
-		if err = out.Append(x, y, noise); err == nil {
-			return out, nil
-		}
-	}
-	return nil, err
+// after is the entropy once maximum k is known, negative, times the weight; mu and sigma are in the process's unit.
+func (f *jointEntropy) after(k int, mu, sigma float64) (value, byMu, bySigma float64) {
+	m := &f.group[k]
+	mean, scale := m.Component.Mean, m.Component.Scale
+	value, byMu, bySigma = TruncatedEntropy(mean+scale*mu, scale*sigma, m.Value, f.noise)
+	return -f.weight * value, -f.weight * scale * byMu, -f.weight * scale * bySigma
 }
