@@ -32,12 +32,15 @@ type Foreseen struct {
 	// Unseen is how far the setting is from all that were measured before, as a share of a range, where it was
 	// chosen for that.
 	Unseen journal.Number `json:"unseen"`
+	// Again is, where a setting was measured again to tell it from others near the best, what that was expected to add
+	// to the recommendation's bound.
+	Again journal.Number `json:"again"`
 }
 
 // ForeseenOf reads the policy's explanation; one that cannot be read says nothing.
 func ForeseenOf(d *journal.Decision) Foreseen {
 	none := journal.Number(math.NaN())
-	blank := Foreseen{none, none, none, none, none, none, none, none, none, none}
+	blank := Foreseen{none, none, none, none, none, none, none, none, none, none, none}
 	f := blank
 	if json.Unmarshal([]byte(d.Why), &f) != nil {
 		return blank
@@ -51,6 +54,7 @@ const (
 	becauseInitial  = "initial design: spread over the ranges"
 	becauseDesign   = "as the policy's design asks"
 	becauseUnseen   = "explore: the steps before brought nothing new; this one is far from all that were measured"
+	becauseAgain    = "measured again, to tell it from others near the best before the end"
 	becauseExplore  = "explore: expected worse than the best of then, but uncertain"
 	becauseExploit  = "exploit: expected among the best of then"
 	becauseExpected = "by the model's prediction; the best of then is not on record"
@@ -97,6 +101,8 @@ func chosen(d *journal.Decision) string {
 		return becauseDesign
 	case f.Unseen.Known():
 		return becauseUnseen
+	case f.Again.Known():
+		return becauseAgain
 	case !f.Best.Known():
 		return becauseExpected
 	case f.behind() > max(float64(f.SD), 0):

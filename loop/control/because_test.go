@@ -25,6 +25,7 @@ func TestBecause(t *testing.T) {
 			becauseExploit + "; of the models that compete, the one with a lengthscale for each variable leads (98 %)"},
 		{"one lengthscale for all", journal.Decision{Why: `{"mean":3,"sd":0.5,"best":1.4,"own_lengthscales":0.2}`}, becauseExploit},
 		{"far from all", journal.Decision{Why: `{"mean":1,"sd":0.5,"best":1.4,"unseen":0.3}`}, becauseUnseen},
+		{"once more", journal.Decision{Why: `{"mean":1,"sd":0.5,"best":1.4,"again":0.01}`}, becauseAgain},
 		// With alpha 2: worth 5 - 2*1 = 3 against 4 - 2*0.1 = 3.8, although its mean is greater.
 		{"bright and noisy", journal.Decision{Why: `{"mean":5,"sd":0.5,"noise_variance":1,"risk":2,"best":4,"best_noise_variance":0.1}`}, becauseExplore},
 		// 4 - 2*0.1 = 3.8 against 5 - 2*1 = 3.

@@ -132,7 +132,7 @@ func explain(w policy.Why) string {
 	for name, v := range map[string]float64{"mean": w.Mean, "sd": w.SD, "beta": w.Beta,
 		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value, "feasibility": w.Feasibility,
 		"best": w.Best, "best_noise_variance": w.BestNoiseVariance, "own_lengthscales": w.OwnLengthscales,
-		"unseen": w.Unseen} {
+		"unseen": w.Unseen, "again": w.Again} {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			parts[name] = v
 		}

@@ -44,10 +44,15 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 		return Proposal{}, err
 	}
 	o := &options[k]
+	x, gain, err := remeasured(e, d, x)
+	if err != nil {
+		return Proposal{}, err
+	}
 	why, err := e.explain(d, o, x)
 	if err != nil {
 		return Proposal{}, err
 	}
+	why.Again = gain
 	why.Value = o.InUserUnits(e.model.Active, d.ValueAt(o, found[k], x))
 	p, err := e.withCost(Proposal{ControlSet: o.Set, Work: d.Units.Done,
 		Cut: d.Units.Cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
@@ -268,7 +273,7 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 	}
 	s, h := parts[0], e.model.Active
 	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN(), Best: math.NaN(), BestNoiseVariance: math.NaN(),
-		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN()}
+		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN(), Again: math.NaN()}
 	if d.Unseen {
 		w.Unseen = d.ValueAt(o, search.Maximum{}, x)
 	}
@@ -326,20 +331,19 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 		return nil, err
 	}
 	out.Incumbents = e.feasibleIncumbents(out)
-	out.Unseen = stalled(e)
+	out.Unseen = stalled(e, step)
 	return out, nil
 }
 
-// patience is how many steps in a row may repeat what is known before a decision goes where nothing was
-// measured: with 1 or 2 a decoy was not left more surely in 120 steps, and more was paid on the way.
-const patience = 3
+// patience is how many steps in a row repeat what is known before decision number step goes where nothing was
+// measured. With 1 or 2 a decoy was not left more surely in 120 steps, and more was paid on the way. It grows, so that of
+// the first T steps at most 6 sqrt(T) go there, and add at most 6/sqrt(T) of the objective's range to the mean regret.
+func patience(step int) int { return max(3, int(math.Sqrt(float64(step))/3)) }
 
-// explores reports whether decisions look beyond what the model expects.
-func explores(e *engine) bool {
-	return e.spec.Stalled == stalledExplore && e.spec.undivided() && !e.model.Deciding()
-}
+// explores reports whether a decision looks beyond what the model expects.
+func explores(e *engine, step int) bool { return e.spec.explores(step) && !e.model.Deciding() }
 
 // stalled reports whether the newest steps repeated what is known, and the next is to go elsewhere.
-func stalled(e *engine) bool {
-	return explores(e) && e.model.Repeats(patience, e.spec.InitialSteps+1, e.criterion.Alpha())
+func stalled(e *engine, step int) bool {
+	return explores(e, step) && e.model.Repeats(patience(step), e.spec.InitialSteps+1, e.criterion.Alpha())
 }

@@ -19,6 +19,8 @@ func keptCasts() map[string]Spec {
 	list := withCandidates(single, 90)
 	stalled, trusting := single, single
 	stalled.Stalled, trusting.Region = stalledExplore, regionTrust
+	planned := single
+	planned.Steps = 120
 	priors := box
 	priors.Model.Hyperparameters = "priors"
 	priors.Constraints = []constraint.Spec{{Name: "c", Low: -0.3, High: 0}}
@@ -28,7 +30,7 @@ func keptCasts() map[string]Spec {
 	}
 	read := ids
 	read.CostsRead = true
-	return map[string]Spec{"costids, costs read": read, "rahbo, priors, constraint": priors, "ucb-cvs": several, "costids": ids, "hp-gp-ts": ts, "rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list, "stalled": stalled, "trust region": trusting}
+	return map[string]Spec{"costids, costs read": read, "rahbo, priors, constraint": priors, "ucb-cvs": several, "costids": ids, "hp-gp-ts": ts, "rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list, "stalled": stalled, "planned end": planned, "trust region": trusting}
 }
 
 // TestKilledAtAnyStep: a run of which some decisions were cut is killed after any step. Who

@@ -108,7 +108,7 @@ const recommendUnits = 64
 // once the model decides: readings around a setting tell more of it than each of itself.
 func surestOfAll(e *engine, best Recommendation) (Recommendation, error) {
 	s, d := &e.spec, e.domains[best.ControlSet]
-	if s.Recommended != recommendedModel || !s.undivided() || d.Listed() > 0 || e.designOnly || e.lastObserved <= s.InitialSteps || !e.ready() {
+	if !s.recommendsAll() || e.designOnly || e.lastObserved <= s.InitialSteps || !e.ready() {
 		return best, nil
 	}
 	terms := e.criterion.Terms(e.memory.linear(e.model.Posterior(), 1, -s.Beta), -s.Beta)

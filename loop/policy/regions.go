@@ -62,7 +62,7 @@ func (e *engine) restrict(d *decision) error {
 	reduceExploration(e.track, d)
 	switch {
 	case d.Unseen:
-	case explores(e) && followSurprise(e, d):
+	case explores(e, d.Step) && followSurprise(e, d):
 	case e.spec.trusts() && d.Step%wholeEvery != 0:
 		trustRegion(e, d)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
@@ -28,8 +29,15 @@ func decoySpec(seed uint64, stalled string) Spec {
 	return s
 }
 
-// playDecoy returns what is truly recommended at the end, and how many steps went where nothing was measured.
-func playDecoy(t *testing.T, s Spec, steps int) (worth float64, unseen int) {
+// played is a run on the decoy.
+type played struct {
+	worth         float64 // true, of what is recommended at the end
+	unseen, again []int   // the steps that went where nothing was measured, and those that measured again
+	proposals     []Proposal
+	recommended   Recommendation
+}
+
+func playDecoy(t *testing.T, s Spec, steps int) (out played) {
 	t.Helper()
 	p := fresh(t, s)
 	rng := rand.New(rand.NewPCG(s.Seed, 77))
@@ -40,19 +48,24 @@ func playDecoy(t *testing.T, s Spec, steps int) (worth float64, unseen int) {
 			t.Fatal(err)
 		}
 		if !math.IsNaN(q.Why.Unseen) {
-			unseen++
-			if step-last <= patience || q.Why.Unseen <= 0 || q.Prior != -1 {
+			out.unseen = append(out.unseen, step)
+			if step-last <= patience(step) || q.Why.Unseen <= 0 || q.Prior != -1 {
 				t.Errorf("seed %d: step %d after step %d is %v from all that were measured, by prior %d", s.Seed, step, last, q.Why.Unseen, q.Prior)
 			}
 			last = step
 		}
+		if !math.IsNaN(q.Why.Again) {
+			out.again = append(out.again, step)
+		}
+		out.proposals = append(out.proposals, q)
 		observe(t, p, Observation{Step: step, X: q.X, Mean: decoy(q.X) + rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Cost: 1, Valid: true})
 	}
 	r, err := p.Recommend()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decoy(r.X), unseen
+	out.recommended, out.worth = r, decoy(r.X)
+	return out
 }
 
 // A model that fits the decoy sees no other hill, and repeats its top to the end; where it is stalled it looks elsewhere. Of
@@ -62,18 +75,57 @@ func TestADecoyIsLeft(t *testing.T) {
 	lost := map[string]int{}
 	for seed := range seeds {
 		for _, stalled := range []string{stalledRepeat, stalledExplore} {
-			worth, unseen := playDecoy(t, decoySpec(uint64(seed)+1, stalled), 120)
-			if worth < 90 {
+			run := playDecoy(t, decoySpec(uint64(seed)+1, stalled), 120)
+			if run.worth < 90 {
 				lost[stalled]++
 			}
-			if stalled == stalledRepeat && unseen > 0 {
-				t.Errorf("seed %d: %d settings far from all, which was not asked for", seed, unseen)
+			if stalled == stalledRepeat && len(run.unseen) > 0 {
+				t.Errorf("seed %d: steps %v are far from all, which was not asked for", seed, run.unseen)
 			}
 		}
 	}
 	t.Logf("of %d runs %v end on the decoy", seeds, lost)
 	if lost[stalledExplore] > seeds/20 || lost[stalledRepeat] < seeds/2 {
 		t.Errorf("of %d runs %v end on the decoy", seeds, lost)
+	}
+}
+
+// A run that is known to end explores by itself until a quarter of it is left, and measures again what might be recommended
+// in its last steps; one without an end, or whose steps cost differently from setting to setting, does as papers have it.
+func TestAPlannedEnd(t *testing.T) {
+	const steps = 60
+	explored, again := 0, 0
+	for seed := range uint64(testsize.Of(3, 20)) {
+		s := decoySpec(seed+1, "")
+		s.Steps = steps
+		run := playDecoy(t, s, steps)
+		explored, again = explored+len(run.unseen), again+len(run.again)
+		for _, step := range run.unseen {
+			if step > steps-steps/4 {
+				t.Errorf("seed %d: step %d of %d goes where nothing was measured", s.Seed, step, steps)
+			}
+		}
+		for _, step := range run.again {
+			if step <= steps-6 || run.proposals[step-1].Why.Again <= 0 {
+				t.Errorf("seed %d: step %d of %d measures again for a gain of %v", s.Seed, step, steps, run.proposals[step-1].Why.Again)
+			}
+		}
+	}
+	if explored == 0 || again == 0 {
+		t.Errorf("%d steps went where nothing was measured, %d measured again", explored, again)
+	}
+	for name, change := range map[string]func(s *Spec){
+		"no end":      func(s *Spec) { s.Steps = 0 },
+		"costs":       func(s *Spec) { s.SettingCost = func(_ int, x []float64) float64 { return x[0] } },
+		"moves":       func(s *Spec) { s.MoveCost = []float64{1, 1, 1} },
+		"constraints": func(s *Spec) { s.Constraints = []constraint.Spec{{Name: "c", Low: 0, High: 1}} },
+		"papers":      func(s *Spec) { s.Steps, s.Stalled, s.Recommended = 0, stalledRepeat, recommendedMeasured },
+	} {
+		s := decoySpec(1, "")
+		s.Steps = steps
+		if change(&s); s.explores(20) || s.recommendsAll() || s.repeats(steps) {
+			t.Errorf("%s: explores %v, recommends all %v, repeats %v", name, s.explores(20), s.recommendsAll(), s.repeats(steps))
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func (m *policyMaker) wirePolicy() []configs.Problem {
 	cfg, p := m.cfg, &m.cfg.Policy
 	parts := p.Parts()
 	spec := m.spec
-	spec.Kind, spec.Budget, spec.Risk, spec.Seed = p.Kind, OrZero(cfg.Stop.Cost), OrZero(p.Risk), uint64(cfg.Seed)
+	spec.Kind, spec.Budget, spec.Steps, spec.Risk, spec.Seed = p.Kind, OrZero(cfg.Stop.Cost), OrZero(cfg.Stop.Steps), OrZero(p.Risk), uint64(cfg.Seed)
 	spec.Acquisition, spec.Confidence, spec.ConfidenceSetting = p.Acquisition, p.Confidence, p.ConfidenceSetting
 	spec.Schedule, spec.Epsilon, spec.PerCost = parts.Schedule, p.Epsilon, parts.PerCost
 	spec.Design, spec.InitialSteps = p.Initial.Design, p.Initial.Steps
@@ -60,11 +60,20 @@ func (m *policyMaker) wirePolicy() []configs.Problem {
 	if d := p.Drift; d != nil {
 		m.spec.Drift = policy.Drift{Timescale: d.Timescale, Hold: OrZero(d.Hold), Detect: d.Detect}
 	}
+	m.wireSearch()
 	m.wireConstraints()
 	m.wireVerify()
 	problems := m.wireFormulas()
 	problems = append(problems, m.wireModel()...)
 	return append(problems, m.wireCandidates()...)
+}
+
+// wireSearch leaves settings that nobody measured alone, unless the file asks for them, where a variable is a dose:
+// what one gave stays where it is.
+func (m *policyMaker) wireSearch() {
+	if slices.ContainsFunc(m.opt.Variables, func(v plan.Variable) bool { return v.Dose }) {
+		m.spec.Stalled, m.spec.Recommended = cmp.Or(m.spec.Stalled, "repeat"), cmp.Or(m.spec.Recommended, "measured")
+	}
 }
 
 // wireFidelity says at which value of its fidelities the maximum is sought; nothing where
