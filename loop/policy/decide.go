@@ -9,7 +9,6 @@ import (
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/confidence"
-	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/cost"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
@@ -44,7 +43,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 		return Proposal{}, err
 	}
 	o := &options[k]
-	x, gain, err := remeasured(e, d, x)
+	x, again, err := remeasured(e, d, x)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -52,7 +51,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Again = gain
+	why.Again = again
 	why.Value = o.InUserUnits(e.model.Active, d.ValueAt(o, found[k], x))
 	p, err := e.withCost(Proposal{ControlSet: o.Set, Work: d.Units.Done,
 		Cut: d.Units.Cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
@@ -158,9 +157,8 @@ func (e *engine) penalised(d *decision, o acquisition.Option) search.Objective {
 }
 
 // affordable is the option that the rule chooses, with a setting that can be paid.
-// Options without one are passed over.
 func (e *engine) affordable(d *decision, options []acquisition.Option, found []search.Maximum) (k int, x []float64, err error) {
-	dropInfeasible(d.Limiter, options, found)
+	d.DropInfeasible(options, found)
 	for unaffordable := false; ; unaffordable = true {
 		if k, err = e.choose(options, found); err != nil {
 			return 0, nil, err
@@ -236,25 +234,6 @@ func recommendedWorth(e *engine) (float64, error) {
 		return e.model.Active.Center, nil
 	}
 	return r.LowerBound + e.spec.Beta*r.SD, err
-}
-
-// dropInfeasible leaves out what keeps no constraint while something else does; where nothing
-// does, all but the option nearest to it.
-func dropInfeasible(k *constraint.Limiter, options []acquisition.Option, maxima []search.Maximum) {
-	if k == nil || len(options) == 1 {
-		return
-	}
-	all := make([]constraint.Candidate, len(options))
-	for i, o := range options {
-		if all[i].Set = o.Set; !math.IsInf(maxima[i].Value, -1) {
-			all[i].X = maxima[i].X
-		}
-	}
-	for i, may := range k.Choosable(all) {
-		if !may {
-			maxima[i].Value = math.Inf(-1)
-		}
-	}
 }
 
 // worthIsView reports whether the acquisition takes the mean-variance objective for the objective: it
@@ -336,8 +315,8 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 }
 
 // patience is how many steps in a row repeat what is known before decision number step goes where nothing was
-// measured. With 1 or 2 a decoy was not left more surely in 120 steps, and more was paid on the way. It grows, so that of
-// the first T steps at most 6 sqrt(T) go there, and add at most 6/sqrt(T) of the objective's range to the mean regret.
+// measured. With 1 or 2 a decoy was not left more surely, and more was paid. It grows, so that of the first T
+// steps at most 6 sqrt(T) go there, and add at most 6/sqrt(T) of the objective's range to the mean regret.
 func patience(step int) int { return max(3, int(math.Sqrt(float64(step))/3)) }
 
 // explores reports whether a decision looks beyond what the model expects.

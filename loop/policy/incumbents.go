@@ -2,12 +2,9 @@ package policy
 
 import (
 	"math"
-	"slices"
 
-	"github.com/labtuner/tuner/gpcore/sampling"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
-	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // incumbents lists up to four observed points with the greatest posterior mean of
@@ -32,10 +29,10 @@ func (e *engine) ranked(count int) [][]float64 {
 const contenders = 7
 
 // remeasured is, near the end of a run, the setting of which one more reading adds most to what is recommended, among that
-// which would be now and the best measured ones, and how much it adds, in the objective's unit (acquisition.Known); setting
-// x, which the acquisition wants, and NaN where a reading there adds as much. The most probable process judges.
+// which would be now and the best measured ones, and how much it adds, in the objective's unit; setting x, which the
+// acquisition wants, and NaN where a reading there adds as much. The most probable process judges.
 func remeasured(e *engine, d *decision, x []float64) (at []float64, gain float64, err error) {
-	c, rows := e.model.Posterior().MostProbable(), e.model.Data.Rows
+	dom, rows, c := d.Domains[0], e.model.Data.Rows, e.model.Posterior().MostProbable()
 	if !e.spec.repeats(d.Step) || e.model.Deciding() || c.GP.Len() != len(rows) {
 		return x, math.NaN(), nil
 	}
@@ -43,61 +40,29 @@ func remeasured(e *engine, d *decision, x []float64) (at []float64, gain float64
 	if err != nil {
 		return nil, 0, err
 	}
-	points := make([]float64, len(x), (contenders+2)*len(x))
+	now := make([]float64, len(x))
 	for i, v := range r.X {
-		points[i] = e.axes[i].Unit(v)
+		now[i] = e.axes[i].Unit(v)
 	}
-	points, noise := e.contenders(d.Domains[0], points)
-	m := len(noise) + 1
-	k := acquisition.Known{Mean: e.worthsAt(append(points, x...)), Covariance: make([]float64, m*m), Noise: append(noise, slices.Max(noise))}
-	joint, err := sampling.NewJoint(c.GP, append(points, x...))
-	if err != nil {
-		return nil, 0, err
-	}
-	joint.Covariance(k.Covariance)
-	for i := range k.Covariance {
-		k.Covariance[i] *= c.Scale * c.Scale
-	}
-	gains := make([]float64, m)
-	k.Gains(gains, e.spec.Beta)
-	best := num.Argmax(gains)
-	if !(gains[best] > gains[m-1]) {
-		return x, math.NaN(), nil
-	}
-	return points[best*len(x) : (best+1)*len(x)], e.model.Active.Scale * gains[best], nil
-}
-
-// contenders adds to a first setting the measured ones of a domain with the greatest posterior mean of the mean-variance
-// objective, each once, and has the variance of one more reading of each, by the most probable process.
-func (e *engine) contenders(dom *space.Domain, first []float64) (points, noise []float64) {
-	c, rows, worth := e.model.Posterior().MostProbable(), e.model.Data.Rows, worths(e)
-	size, points := dom.Size(), first
-	seen := func(p []float64) bool {
-		for i := 0; i < len(points); i += size {
-			if slices.Equal(points[i:i+size], p) {
-				return true
-			}
-		}
-		return false
-	}
+	worth := worths(e)
+	best := num.Argmax(worth)
+	rivals := acquisition.Rivals{Component: c, Domain: dom}
+	rivals.Add(x, best)
+	rivals.Add(now, best)
 	for range rows {
-		row, p := num.Argmax(worth), make([]float64, size)
-		worth[row] = math.Inf(-1)
-		dom.Project(p, rows[row].X)
-		dom.Round(p)
-		variance := c.Scale * c.Scale * c.GP.NoiseVariance(row)
-		if len(noise) == 0 { // of the first setting, which is near the best measured one
-			noise = append(noise, variance)
+		if !e.excluded[dom.Set].Unreliable(rows[best].X) {
+			rivals.Add(rows[best].X, best)
 		}
-		if seen(p) || e.excluded[dom.Set].Unreliable(p) {
-			continue
-		}
-		points, noise = append(points, p...), append(noise, variance)
-		if len(noise) > contenders {
+		worth[best] = math.Inf(-1)
+		if best = num.Argmax(worth); rivals.Len() > contenders+1 {
 			break
 		}
 	}
-	return points, noise
+	at, gain, err = rivals.Closest(worthsAt(e, rivals.Points()), e.spec.Beta)
+	if err != nil || at == nil {
+		return x, math.NaN(), err
+	}
+	return at, e.model.Active.Scale * gain, nil
 }
 
 // worths is the posterior mean of the mean-variance objective at each observed point, until the policy's next call.
@@ -108,11 +73,11 @@ func worths(e *engine) []float64 {
 	for i := range rows {
 		x = append(x, m.Point(rows[i].X[:m.Dims], e.lastObserved+1)...)
 	}
-	return e.worthsAt(x)
+	return worthsAt(e, x)
 }
 
 // worthsAt is the posterior mean of the mean-variance objective at points x of all coordinates, until the policy's next call.
-func (e *engine) worthsAt(x []float64) []float64 {
+func worthsAt(e *engine, x []float64) []float64 {
 	mean := e.memory.Floats(len(x) / e.model.Width())
 	e.model.Posterior().Means(&e.memory.Memory, mean, x)
 	if alpha := e.criterion.Alpha(); alpha > 0 {

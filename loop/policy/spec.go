@@ -22,9 +22,6 @@ type Spec struct {
 	Candidates [][]float64
 	// Budget bounds the sum of Observation.Cost; 0: no bound.
 	Budget float64
-	// Steps is after how many steps the run is to end, 0 where that is not known. With it Stalled has another
-	// default, and the last steps are for the recommendation (see Spec.repeats).
-	Steps int
 
 	// The parts. A kind names one combination; what is empty or zero here is the kind's
 	// own, what is not replaces it, so every combination can be had.
@@ -103,10 +100,10 @@ func (s *Spec) undivided() bool {
 	return !s.several() && !s.Drift.Tracks() && s.Fidelity == nil && len(s.Constraints) == 0
 }
 
-// explores reports whether a decision may go where nothing was measured.
+// explores reports whether a decision may go where nothing was measured; a hill that is found is climbed in the last steps.
 func (s *Spec) explores(step int) bool {
-	asked := s.Stalled == stalledExplore || s.Stalled == "" && s.Steps > 0 && s.flat()
-	return asked && s.undivided() && (s.Steps == 0 || step <= s.Steps-s.Steps/4)
+	asked := s.Stalled == stalledExplore || s.Stalled == "" && s.Steps > 0 && s.flat() && len(s.Candidates) == 0
+	return asked && s.undivided() && (s.Steps == 0 || step <= s.Steps-min(s.Steps/4, 10))
 }
 
 // recommendsAll reports whether a setting may be recommended that was not measured.
@@ -136,21 +133,24 @@ type SearchSpec struct {
 	// By default: kinds are as their papers describe them, and where no variable is without effect nothing is gained.
 	Region string `toml:"region" default:"whole" enum:"whole,trust" doc:"where a decision looks for a setting: whole: in the whole ranges; trust: three of four decisions in a box around the best one that grows with success and shrinks without, for many variables"`
 
+	// Steps is after how many steps the run is to end, 0 where that is not known. With it Stalled has another
+	// default, and the last steps are for the recommendation (see Spec.repeats).
+	Steps int
 	// Once says that a candidate which was tried is not proposed again while others are
 	// left: for tables of recorded results, where a second measurement brings nothing.
 	Once bool
 	// Stalled says what follows steps in a row that repeat what is known near the best (patience): "explore", a
 	// setting far from all that were measured, and settings around a reading that was better than expected; "repeat", what
 	// the acquisition says, as papers have it. Empty: "explore" in a run that is to end (Steps) where a step costs
-	// the same everywhere, else "repeat". It counts where the task is undivided (see Spec.undivided) and one belief decides,
-	// and not in the last quarter of Steps.
+	// the same everywhere and settings are not listed, else "repeat". It counts where the task is undivided (see Spec.undivided) and one belief decides,
+	// and not in the last ten of Steps, or the last quarter of fewer than forty.
 	// By default: a run that ends is worth what it found, and a model that fits one hill sees no other.
-	Stalled string `toml:"stalled" enum:"repeat,explore" doc:"what follows three steps or more in a row that repeat what is known near the best: repeat: what the acquisition says; explore: a setting far from all that were measured, and others around it where it was better than expected: hills that the model does not know; absent: explore until three quarters of [stop] steps, where one control set holds all variables, a step costs the same everywhere, and there is neither a constraint, drift nor a dose; else repeat"`
+	Stalled string `toml:"stalled" enum:"repeat,explore" doc:"what follows three steps or more in a row that repeat what is known near the best: repeat: what the acquisition says; explore: a setting far from all that were measured, and others around it where it was better than expected: hills that the model does not know; absent: explore until ten of [stop] steps are left, or a quarter of fewer than forty, where one control set holds all variables, settings are not listed, a step costs the same everywhere, and there is neither a constraint, drift nor a dose; else repeat"`
 	// Recommended says among which settings the recommendation is: "measured", or "model", those between them too. Empty:
 	// "model" in a run that is to end (Steps) where a step costs the same everywhere, else "measured". It counts where the
 	// task is undivided and settings are not listed.
 	// By default: readings around a setting tell more of it than each of itself, and before the end it is measured.
-	Recommended string `toml:"recommended" enum:"measured,model" doc:"among which settings the recommendation is: measured: those that were measured; model: all that lie between them too, by the model; absent: model where stalled's default would explore and settings are not listed, else measured"`
+	Recommended string `toml:"recommended" enum:"measured,model" doc:"among which settings the recommendation is: measured: those that were measured; model: all that lie between them too, by the model; absent: model where stalled's default would explore, else measured"`
 }
 
 // CostSpec is what steps cost beside what their control sets are said to.

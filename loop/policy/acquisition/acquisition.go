@@ -210,3 +210,22 @@ func (d *Decision) allInputs() []expectations.Inputs {
 	}
 	return in
 }
+
+// DropInfeasible leaves out what keeps no constraint while something else does; where nothing
+// does, all but the option nearest to it.
+func (d *Decision) DropInfeasible(options []Option, maxima []search.Maximum) {
+	if d.Limiter == nil || len(options) == 1 {
+		return
+	}
+	all := make([]constraint.Candidate, len(options))
+	for i, o := range options {
+		if all[i].Set = o.Set; !math.IsInf(maxima[i].Value, -1) {
+			all[i].X = maxima[i].X
+		}
+	}
+	for i, may := range d.Limiter.Choosable(all) {
+		if !may {
+			maxima[i].Value = math.Inf(-1)
+		}
+	}
+}

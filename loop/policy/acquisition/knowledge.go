@@ -6,10 +6,66 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/labtuner/tuner/gpcore/sampling"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// Known is the joint posterior of a few settings, in any unit of the objective: what a recommendation among them goes by.
-type Known struct {
+// Rivals are settings of which one more reading may change which of them is recommended.
+type Rivals struct {
+	// Component judges, of a domain with all variables.
+	Component model.Component
+	Domain    *space.Domain
+
+	points, noise []float64
+}
+
+// Add adds a setting as it may be proposed, unless it is one of them; its next reading scatters as observation row does.
+func (r *Rivals) Add(x []float64, row int) {
+	size := r.Domain.Size()
+	p := make([]float64, size)
+	r.Domain.Project(p, x)
+	r.Domain.Round(p)
+	for of := range slices.Chunk(r.points, size) {
+		if slices.Equal(of, p) {
+			return
+		}
+	}
+	r.points = append(r.points, p...)
+	r.noise = append(r.noise, r.Component.Scale*r.Component.Scale*r.Component.GP.NoiseVariance(row))
+}
+
+// Len is how many they are.
+func (r *Rivals) Len() int { return len(r.noise) }
+
+// Points are the settings, row after row.
+func (r *Rivals) Points() []float64 { return r.points }
+
+// Closest is the setting of which one more reading adds most (see [known.gains]) and how much, where that is more than
+// a reading of the first one adds; else nil. mean is what each is worth.
+func (r *Rivals) Closest(mean []float64, beta float64) (x []float64, gain float64, err error) {
+	joint, err := sampling.NewJoint(r.Component.GP, r.points)
+	if err != nil {
+		return nil, 0, err
+	}
+	m, size := r.Len(), r.Domain.Size()
+	k := known{Mean: mean, Covariance: make([]float64, m*m), Noise: r.noise}
+	joint.Covariance(k.Covariance)
+	for i := range k.Covariance {
+		k.Covariance[i] *= r.Component.Scale * r.Component.Scale
+	}
+	adds := make([]float64, m)
+	k.gains(adds, beta)
+	if best := num.Argmax(adds); adds[best] > adds[0] {
+		return r.points[best*size : (best+1)*size], adds[best], nil
+	}
+	return nil, 0, nil
+}
+
+// known is the joint posterior of a few settings, in any unit of the objective: what a recommendation among them goes by.
+type known struct {
 	// Mean of each setting, m elements.
 	Mean []float64
 	// Covariance of the means, m x m, row after row.
@@ -18,7 +74,7 @@ type Known struct {
 	Noise []float64
 }
 
-// Gains sets gain (m elements) to what one more reading of each setting adds to what is recommended: the knowledge
+// gains sets gain (m elements) to what one more reading of each setting adds to what is recommended: the knowledge
 // gradient for correlated beliefs. Where the setting of the greatest lower bound
 //
 //	b_j = mean_j - beta sd_j
@@ -30,7 +86,7 @@ type Known struct {
 // and gain_i = E[max_j b_j(Z)] - max_j b_j. It is above or equal to 0 for beta = 0, as there a reading cannot mislead; with
 // beta it counts what certainty adds too. Frazier, Powell and Dayanik, INFORMS Journal on Computing 21 (2009),
 // who have beta = 0. O(m^2 log m); allocates O(m).
-func (k Known) Gains(gain []float64, beta float64) {
+func (k known) gains(gain []float64, beta float64) {
 	m := len(k.Mean)
 	now := math.Inf(-1)
 	for j, mean := range k.Mean {

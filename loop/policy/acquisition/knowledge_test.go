@@ -15,7 +15,7 @@ func TestKnowledgeGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for trial := range 40 {
 		m := 1 + rng.IntN(7)
-		k := Known{Mean: make([]float64, m), Covariance: make([]float64, m*m), Noise: make([]float64, m)}
+		k := known{Mean: make([]float64, m), Covariance: make([]float64, m*m), Noise: make([]float64, m)}
 		root := make([]float64, m*m)
 		for i := range root {
 			root[i] = rng.NormFloat64()
@@ -39,7 +39,7 @@ func TestKnowledgeGradient(t *testing.T) {
 		}
 		beta := float64(trial % 3)
 		got := make([]float64, m)
-		k.Gains(got, beta)
+		k.gains(got, beta)
 		for i := range m {
 			bound := func(z float64) float64 { return greatestBound(k, i, z, beta) }
 			want := -greatestNow(k, beta)
@@ -56,7 +56,7 @@ func TestKnowledgeGradient(t *testing.T) {
 	}
 }
 
-func greatestNow(k Known, beta float64) float64 {
+func greatestNow(k known, beta float64) float64 {
 	out := math.Inf(-1)
 	for j := range k.Mean {
 		out = max(out, k.Mean[j]-beta*math.Sqrt(k.Covariance[j*len(k.Mean)+j]))
@@ -65,7 +65,7 @@ func greatestNow(k Known, beta float64) float64 {
 }
 
 // greatestBound is the greatest lower bound after a reading of i whose new part is z.
-func greatestBound(k Known, i int, z, beta float64) float64 {
+func greatestBound(k known, i int, z, beta float64) float64 {
 	m, out := len(k.Mean), math.Inf(-1)
 	for j := range m {
 		s := math.Sqrt(k.Covariance[i*m+i] + k.Noise[i])
@@ -77,9 +77,9 @@ func greatestBound(k Known, i int, z, beta float64) float64 {
 
 // Of two settings that cannot be told apart, the one that is known less is measured; one far behind is not.
 func TestKnowledgeGradientChooses(t *testing.T) {
-	k := Known{Mean: []float64{1, 1, -5}, Covariance: []float64{0.04, 0, 0, 0, 0.25, 0, 0, 0, 0.25}, Noise: []float64{0.1, 0.1, 0.1}}
+	k := known{Mean: []float64{1, 1, -5}, Covariance: []float64{0.04, 0, 0, 0, 0.25, 0, 0, 0, 0.25}, Noise: []float64{0.1, 0.1, 0.1}}
 	gain := make([]float64, 3)
-	k.Gains(gain, 0)
+	k.gains(gain, 0)
 	if !(gain[1] > gain[0] && gain[0] > 1e-3 && gain[2] < 1e-6) {
 		t.Errorf("gains %v", gain)
 	}
