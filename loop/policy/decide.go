@@ -320,7 +320,7 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 func patience(step int) int { return max(3, int(math.Sqrt(float64(step))/3)) }
 
 // explores reports whether a decision looks beyond what the model expects.
-func explores(e *engine, step int) bool { return e.spec.explores(step) && !e.model.Deciding() }
+func explores(e *engine, step int) bool { return step <= e.spec.ExploresUntil() && !e.model.Deciding() }
 
 // stalled reports whether the newest steps repeated what is known, and the next is to go elsewhere.
 func stalled(e *engine, step int) bool {

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"math"
+
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/drift"
 	"github.com/labtuner/tuner/loop/policy/model"
@@ -100,10 +102,17 @@ func (s *Spec) undivided() bool {
 	return !s.several() && !s.Drift.Tracks() && s.Fidelity == nil && len(s.Constraints) == 0
 }
 
-// explores reports whether a decision may go where nothing was measured; a hill that is found is climbed in the last steps.
-func (s *Spec) explores(step int) bool {
+// ExploresUntil is the last step that may go where nothing was measured, math.MaxInt where none is the last, 0 where none may:
+// a hill that is found is climbed in the last steps. It counts where one belief decides.
+func (s *Spec) ExploresUntil() int {
 	asked := s.Stalled == stalledExplore || s.Stalled == "" && s.Steps > 0 && s.flat() && len(s.Candidates) == 0
-	return asked && s.undivided() && (s.Steps == 0 || step <= s.Steps-min(s.Steps/4, 10))
+	switch {
+	case !asked || !s.undivided():
+		return 0
+	case s.Steps == 0:
+		return math.MaxInt
+	}
+	return s.Steps - min(s.Steps/4, 10)
 }
 
 // recommendsAll reports whether a setting may be recommended that was not measured.

@@ -127,8 +127,8 @@ func TestAPlannedEnd(t *testing.T) {
 	} {
 		s := decoySpec(1, "")
 		s.Steps = steps
-		if change(&s); s.explores(20) || s.recommendsAll() || s.repeats(steps) {
-			t.Errorf("%s: explores %v, recommends all %v, repeats %v", name, s.explores(20), s.recommendsAll(), s.repeats(steps))
+		if change(&s); s.ExploresUntil() > 0 || s.recommendsAll() || s.repeats(steps) {
+			t.Errorf("%s: explores until %v, recommends all %v, repeats %v", name, s.ExploresUntil(), s.recommendsAll(), s.repeats(steps))
 		}
 	}
 }

@@ -49,6 +49,7 @@ func policyWords(w *setup.Setup) string {
 	if len(w.Spec.ControlSets) > 1 {
 		said = append(said, scheduleWords(w, parts.Schedule))
 	}
+	said = append(said, exploreWords(w, parts)...)
 	said = append(said, driftWords(w)...)
 	for _, c := range w.Spec.Constraints {
 		said = append(said, "keeps "+c.Name+" "+boundWords(c.Low, c.High)+" where it can")
@@ -105,6 +106,19 @@ func scheduleWords(w *setup.Setup, schedule string) string {
 		return text + ", of which the best is played whatever it costs"
 	}
 	return text + ", schedule " + schedule
+}
+
+// exploreWords says until when steps that bring nothing new are followed by ones far from all.
+func exploreWords(w *setup.Setup, parts configs.Parts) []string {
+	until := w.Spec.ExploresUntil()
+	if until == 0 || parts.PriorRule != "averaged" {
+		return nil
+	}
+	text := "explores elsewhere once steps bring nothing new"
+	if until < math.MaxInt {
+		text += fmt.Sprintf(", until step %d", until)
+	}
+	return []string{text}
 }
 
 // driftWords says how the objective changes with time.
