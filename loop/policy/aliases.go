@@ -8,6 +8,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/drift"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/risk"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -29,6 +30,10 @@ type (
 	Constraint = constraint.Spec
 	// Drift says how the objective changes with time.
 	Drift = drift.Spec
+	// SearchSpec, CostSpec and RiskSpec are parts of a specification.
+	SearchSpec = acquisition.SearchSpec
+	CostSpec   = cost.Spec
+	RiskSpec   = risk.Spec
 )
 
 // The families of distributions: see space.

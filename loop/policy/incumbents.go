@@ -25,9 +25,6 @@ func (e *engine) ranked(count int) [][]float64 {
 	return out
 }
 
-// contenders is how many measured settings one more reading near the end of a run may be for.
-const contenders = 7
-
 // remeasured is, near the end of a run, the setting of which one more reading adds most to what is recommended, among that
 // which would be now and the best measured ones, and how much it adds, in the objective's unit; setting x, which the
 // acquisition wants, and NaN where a reading there adds as much. The most probable process judges.
@@ -49,15 +46,7 @@ func remeasured(e *engine, d *decision, x []float64) (at []float64, gain float64
 	rivals := acquisition.Rivals{Component: c, Domain: dom}
 	rivals.Add(x, best)
 	rivals.Add(now, best)
-	for range rows {
-		if !e.excluded[dom.Set].Unreliable(rows[best].X) {
-			rivals.Add(rows[best].X, best)
-		}
-		worth[best] = math.Inf(-1)
-		if best = num.Argmax(worth); rivals.Len() > contenders+1 {
-			break
-		}
-	}
+	rivals.AddBest(rows, worth, e.excluded[dom.Set].Unreliable)
 	at, gain, err = rivals.Closest(worthsAt(e, rivals.Points()), e.spec.Beta)
 	if err != nil || at == nil {
 		return x, math.NaN(), err

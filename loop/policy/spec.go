@@ -128,59 +128,11 @@ func (s *Spec) repeats(step int) bool {
 }
 
 // flat reports whether a step costs the same everywhere.
-func (s *Spec) flat() bool { return s.SettingCost == nil && len(s.MoveCost) == 0 && !s.PerCost }
+func (s *Spec) flat() bool {
+	return s.SettingCost == nil && len(s.MoveCost) == 0 && !s.CostsRead && !s.PerCost
+}
 
 // trusts reports whether decisions are searched in a trust region.
 func (s *Spec) trusts() bool {
 	return s.Region == regionTrust && s.undivided() && len(s.Candidates) == 0 && s.Acquisition != acquireNothing
-}
-
-// SearchSpec says where decisions look, what is tried again, and what may be recommended that was not tried.
-type SearchSpec struct {
-	// Region is where decisions look: in the "whole" domain (also where it is empty) or, three of four, in a "trust" region
-	// (package trust). It counts where the task is undivided (see Spec.undivided) and settings are not listed.
-	// By default: kinds are as their papers describe them, and where no variable is without effect nothing is gained.
-	Region string `toml:"region" default:"whole" enum:"whole,trust" doc:"where a decision looks for a setting: whole: in the whole ranges; trust: three of four decisions in a box around the best one that grows with success and shrinks without, for many variables"`
-
-	// Steps is after how many steps the run is to end, 0 where that is not known. With it Stalled has another
-	// default, and the last steps are for the recommendation (see Spec.repeats).
-	Steps int
-	// Once says that a candidate which was tried is not proposed again while others are
-	// left: for tables of recorded results, where a second measurement brings nothing.
-	Once bool
-	// Stalled says what follows steps in a row that repeat what is known near the best (patience): "explore", a
-	// setting far from all that were measured, and settings around a reading that was better than expected; "repeat", what
-	// the acquisition says, as papers have it. Empty: "explore" in a run that is to end (Steps) where a step costs
-	// the same everywhere and settings are not listed, else "repeat". It counts where the task is undivided (see Spec.undivided) and one belief decides,
-	// and not in the last ten of Steps, or the last quarter of fewer than forty.
-	// By default: a run that ends is worth what it found, and a model that fits one hill sees no other.
-	Stalled string `toml:"stalled" enum:"repeat,explore" doc:"what follows three steps or more in a row that repeat what is known near the best: repeat: what the acquisition says; explore: a setting far from all that were measured, and others around it where it was better than expected: hills that the model does not know; absent: explore until ten of [stop] steps are left, or a quarter of fewer than forty, where one control set holds all variables, settings are not listed, a step costs the same everywhere, and there is neither a constraint, drift nor a dose; else repeat"`
-	// Recommended says among which settings the recommendation is: "measured", or "model", those between them too. Empty:
-	// "model" in a run that is to end (Steps) where a step costs the same everywhere, else "measured". It counts where the
-	// task is undivided and settings are not listed.
-	// By default: readings around a setting tell more of it than each of itself, and before the end it is measured.
-	Recommended string `toml:"recommended" enum:"measured,model" doc:"among which settings the recommendation is: measured: those that were measured; model: all that lie between them too, by the model; absent: model where stalled's default would explore, else measured"`
-}
-
-// CostSpec is what steps cost beside what their control sets are said to.
-type CostSpec struct {
-	// SettingCost is what a step costs in addition to its control set's cost and its movement,
-	// as a function of the setting of all variables (NaN for those left random); nil:
-	// nothing. It must be safe for concurrent use.
-	SettingCost func(controlSet int, x []float64) float64
-	// CostsRead says that what a step with a control set costs by itself is read after it
-	// (Observation.SetCost) and learnt; ControlSet.Cost counts until the first reading.
-	CostsRead bool
-	// MoveCost is the cost per unit moved, one value per variable; nil: nothing.
-	MoveCost []float64
-}
-
-// RiskSpec completes Spec.Risk.
-type RiskSpec struct {
-	// RandomDraws says whether what a step leaves random takes a new value for each shot
-	// (space.DrawnPerShot) or one for all of them (space.DrawnPerStep); empty: as measured. It
-	// matters where Risk counts: see risk.SpreadRisk.
-	RandomDraws string `toml:"random_draws" enum:"shot,step" doc:"what risk takes for granted of variables that a step leaves random: a new value for each shot, or one for a step, which averaging over shots does not reduce; absent: as measured"`
-	// ExploreSteps is the length of the first stage of "rahbo-us", in steps; 0 takes 10.
-	ExploreSteps int `toml:"explore_steps" zero:"absent" unit:"steps" bound:">= 1" doc:"length of the first stage of rahbo-us, which explores the noise; absent: 10"`
 }

@@ -37,8 +37,23 @@ func (r *Rivals) Add(x []float64, row int) {
 	r.noise = append(r.noise, r.Component.Scale*r.Component.Scale*r.Component.GP.NoiseVariance(row))
 }
 
-// Len is how many they are.
-func (r *Rivals) Len() int { return len(r.noise) }
+// contenders is how many measured settings one more reading may be for.
+const contenders = 7
+
+// AddBest adds those of the rows that are worth most, but those which are unreliable. It overwrites worth.
+func (r *Rivals) AddBest(rows []model.Row, worth []float64, unreliable func(x []float64) bool) {
+	most := len(r.noise) + contenders
+	for range rows {
+		row := num.Argmax(worth)
+		worth[row] = math.Inf(-1)
+		if !unreliable(rows[row].X) {
+			r.Add(rows[row].X, row)
+		}
+		if len(r.noise) == most {
+			return
+		}
+	}
+}
 
 // Points are the settings, row after row.
 func (r *Rivals) Points() []float64 { return r.points }
@@ -50,7 +65,7 @@ func (r *Rivals) Closest(mean []float64, beta float64) (x []float64, gain float6
 	if err != nil {
 		return nil, 0, err
 	}
-	m, size := r.Len(), r.Domain.Size()
+	m, size := len(r.noise), r.Domain.Size()
 	k := known{Mean: mean, Covariance: make([]float64, m*m), Noise: r.noise}
 	joint.Covariance(k.Covariance)
 	for i := range k.Covariance {
