@@ -1,5 +1,6 @@
-"""The file of results: one line of JSON a run. What is in it is not run again."""
+"""The file of results: one line of JSON a run. What is in it is not run again. It may be read as .gz."""
 
+import gzip
 import json
 import os
 
@@ -18,7 +19,7 @@ def read(path):
     rows = {}
     if not os.path.exists(path):
         return rows
-    with open(path, encoding="utf-8") as f:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as f:
         lines = f.read().split("\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
