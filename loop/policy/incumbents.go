@@ -60,7 +60,7 @@ func worths(e *engine) []float64 {
 	rows := m.Data.Rows
 	x := e.memory.Floats(len(rows) * m.Width())[:0]
 	for i := range rows {
-		x = append(x, m.Point(rows[i].X[:m.Dims], e.lastObserved+1)...)
+		x = m.AppendPoint(x, rows[i].X[:m.Dims], e.lastObserved+1)
 	}
 	return worthsAt(e, x)
 }
@@ -85,11 +85,10 @@ func (e *engine) feasibleIncumbents(d *decision) [][]float64 {
 	}
 	const looks = 64
 	points := e.ranked(looks)
-	var x []float64
+	x, out := e.memory.Floats(len(points) * e.model.Width())[:0], e.memory.points.Take(&e.memory.Memory, maxIncumbents)[:0]
 	for _, p := range points {
-		x = append(x, e.model.Point(p[:e.model.Dims], d.Step)...)
+		x = e.model.AppendPoint(x, p[:e.model.Dims], d.Step)
 	}
-	var out [][]float64
 	for k, keeps := range e.constraints.ProbablyFeasible(x, len(points)) {
 		if keeps && len(out) < maxIncumbents {
 			out = append(out, points[k])

@@ -91,6 +91,9 @@ func tell(tb testing.TB, p Policy, rng *rand.Rand, q Proposal) {
 		o.Mean += math.Sin(5*v + float64(j))
 	}
 	o.Mean += math.Sqrt(o.Variance/10) * rng.NormFloat64()
+	if e, ok := p.(*engine); ok { // what is constrained are the first variables
+		o.Constrained = x[:len(e.constraints.Each)]
+	}
 	if err := p.Observe(o); err != nil {
 		tb.Fatal(err)
 	}

@@ -44,9 +44,10 @@ func (e *engine) endSearch(step int) error {
 	}
 	belief, h := e.model.Posterior(), e.model.Active
 	seen := drift.Incumbents{Prior: belief.Offset(), Center: h.Center, Scale: h.Scale}
-	var mean, sd [1]float64
+	seen.Mean, seen.SD = e.memory.Floats(maxIncumbents)[:0], e.memory.Floats(maxIncumbents)[:0]
+	mean, sd, at := e.memory.Floats(1), e.memory.Floats(1), e.memory.Floats(e.model.Width())
 	for _, x := range e.incumbents() {
-		belief.Moments(&e.memory.Memory, mean[:], sd[:], e.model.Point(x[:e.model.Dims], step))
+		belief.Moments(&e.memory.Memory, mean, sd, e.model.AppendPoint(at[:0], x[:e.model.Dims], step))
 		seen.Mean, seen.SD = append(seen.Mean, mean[0]), append(seen.SD, sd[0])
 	}
 	e.track.EndSearch(step, len(e.model.Data.Rows), e.spec.Beta, seen)

@@ -39,6 +39,8 @@ import (
 type Constraint struct {
 	Spec
 	Model *model.Model
+
+	masses num.Objects[mass]
 }
 
 // Set are those of one policy.
@@ -47,7 +49,22 @@ type Set struct {
 	random *space.RandomVariables
 	cache  *expectations.Cache
 
-	known num.Slab[Feasibility]
+	slabs
+}
+
+// slabs are what calls take and nobody keeps, by type.
+type slabs struct {
+	known    num.Slab[Feasibility]
+	counted  num.Slab[*Constraint]
+	settings num.Slab[[]float64]
+	flags    num.Slab[bool]
+	inputs   num.Slab[expectations.Inputs]
+	expected num.Slab[*expectations.Expected]
+	bySet    num.Slab[[]*expectations.Expected]
+
+	limiters  num.Objects[Limiter]
+	penalties num.Objects[penalty]
+	adjusted  num.Objects[space.Adjusted]
 }
 
 // New makes the constraints of a specification; base is how the objective is
@@ -63,7 +80,7 @@ func New(bounds []Spec, base *model.Rules, random *space.RandomVariables, cache 
 			return nil, fmt.Errorf("constraint %q: %w", c.Name, err)
 		}
 		model.Memory = random.Memory
-		out.Each = append(out.Each, &Constraint{c, model})
+		out.Each = append(out.Each, &Constraint{Spec: c, Model: model})
 	}
 	return out, nil
 }
@@ -103,15 +120,14 @@ func (c *Constraint) advance(ctx context.Context, step int, begun bool) (failed,
 
 // Advance passes the boundary before a step; begun says that the initial design is over.
 func (s *Set) Advance(ctx context.Context, step int, begun bool) (failed, err error) {
-	var told []error
 	for _, c := range s.Each {
-		failed, err := c.advance(ctx, step, begun)
+		told, err := c.advance(ctx, step, begun)
 		if err != nil {
 			return nil, err
 		}
-		told = append(told, failed)
+		failed = errors.Join(failed, told)
 	}
-	return errors.Join(told...), nil
+	return failed, nil
 }
 
 // Complete says that all readings before a boundary were learnt, as model.Model.Complete.
@@ -150,7 +166,7 @@ func (s *Set) Refresh() error {
 
 // withData lists the constraints that count so far.
 func (s *Set) withData() []*Constraint {
-	var out []*Constraint
+	out := s.counted.Take(s.random.Memory, len(s.Each))[:0]
 	for _, c := range s.Each {
 		if c.hasData() {
 			out = append(out, c)
@@ -169,10 +185,22 @@ func (c *Constraint) bounds() (low, high float64) {
 // outside the bounds, in standard deviations of the readings: nothing where P is of a
 // size to speak of, but where it is nearly zero it says which way is better.
 func (c *Constraint) terms() []expectations.Term {
-	low, high := c.bounds()
-	return c.Model.TermsOf(c.Model.Posterior(), func(mu, sigma float64) (value, byMu, bySigma float64) {
-		return termValue(low, high, mu, sigma)
-	})
+	m := c.masses.Take(c.Model.Memory)
+	if m.of == nil {
+		m.of = m.value
+	}
+	m.low, m.high = c.bounds()
+	return c.Model.TermsOf(c.Model.Posterior(), m.of)
+}
+
+// mass is what terms says, between two bounds.
+type mass struct {
+	low, high float64
+	of        func(mu, sigma float64) (value, byMu, bySigma float64)
+}
+
+func (m *mass) value(mu, sigma float64) (value, byMu, bySigma float64) {
+	return termValue(m.low, m.high, mu, sigma)
 }
 
 // Of probabilities below minMass nothing is known but that they are small.
@@ -196,7 +224,8 @@ func termValue(low, high, mean, sd float64) (value, byMean, bySD float64) {
 // probabilities are the same at n points of all coordinates, row after row.
 func (c *Constraint) probabilities(x []float64, n int) []float64 {
 	low, high := c.bounds()
-	out, mean, variance := make([]float64, n), make([]float64, n), make([]float64, n)
+	memory := c.Model.Memory
+	out, mean, variance := memory.Floats(n), memory.Floats(n), memory.Floats(n)
 	for _, q := range c.Model.Posterior() {
 		q.GP.Predict(mean, variance, x)
 		for k := range out {

@@ -2,7 +2,6 @@ package constraint
 
 import (
 	"math"
-	"slices"
 
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/search"
@@ -24,7 +23,7 @@ type penalty struct {
 	each      []*expectations.Expected // P of each constraint that has data
 	threshold []float64                // Phi^-1(Probability) of each
 
-	p, slope []float64 // scratch
+	p, slope, scales []float64 // scratch
 }
 
 // Form of the penalty.
@@ -49,23 +48,29 @@ func ShortfallPenalty(s float64) (value, slope float64) {
 type Limiter struct {
 	Each      [][]*expectations.Expected // by control set, and of the target behind them
 	threshold []float64
+	set       *Set
 }
 
 // NewLimiter prepares the constraints for all control sets' domains and for the goal; nil
-// where none counts yet.
+// where none counts yet. It holds until the policy's next call.
 func (s *Set) NewLimiter(domains []*space.Domain, goal expectations.Inputs, step int) (*Limiter, error) {
 	binding := s.withData()
 	if len(binding) == 0 {
 		return nil, nil
 	}
-	inputs := make([]expectations.Inputs, 0, len(domains)+1)
+	memory, n := s.random.Memory, len(domains)+1
+	inputs := s.inputs.Take(memory, n)[:0]
 	for _, d := range domains {
 		inputs = append(inputs, s.random.Inputs(d, step))
 	}
 	inputs = append(inputs, goal)
-	k := &Limiter{Each: make([][]*expectations.Expected, len(inputs))}
+	k := s.limiters.Take(memory)
+	*k = Limiter{Each: s.bySet.Take(memory, n), threshold: memory.Floats(len(binding))[:0], set: s}
+	for set := range k.Each {
+		k.Each[set] = s.expected.Take(memory, len(binding))[:0]
+	}
 	for _, c := range binding {
-		p, err := s.cache.Sets(make([]*expectations.Expected, len(inputs)), c.terms(), inputs)
+		p, err := s.cache.Sets(s.expected.Take(memory, n), c.terms(), inputs)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +89,10 @@ func (k *Limiter) Limit(o search.Objective, set int) search.Objective {
 	if k == nil {
 		return o
 	}
-	return space.Adjust(o, &penalty{each: k.Each[set], threshold: k.threshold})
+	memory := k.set.random.Memory
+	p := k.set.penalties.Take(memory)
+	p.each, p.threshold = k.Each[set], k.threshold
+	return k.set.adjusted.Take(memory).Of(o, p)
 }
 
 // LimitTarget limits one of the target.
@@ -100,8 +108,9 @@ func (k *Limiter) Penalise(values, list []float64) []float64 {
 	if k == nil {
 		return values
 	}
-	out := slices.Clone(values)
-	p := make([]float64, len(values))
+	memory := k.set.random.Memory
+	out, p := memory.Floats(len(values)), memory.Floats(len(values))
+	copy(out, values)
 	for j, e := range k.Each[len(k.Each)-1] {
 		e.Values(p, list)
 		for i := range out {
@@ -131,8 +140,10 @@ func (k *Limiter) Restrict(settings [][]float64) {
 	if k == nil {
 		return
 	}
-	kept, some := make([][]float64, len(settings)), false
+	memory := k.set.random.Memory
+	kept, some := k.set.settings.Take(memory, len(settings)), false
 	for set, x := range settings {
+		kept[set] = memory.Floats(len(x))[:0]
 		size := k.Each[set][0].Dim()
 		for i := 0; i < len(x); i += size {
 			if row := x[i : i+size]; k.Shortfall(set, row) <= QuadraticWidth {
@@ -148,7 +159,10 @@ func (k *Limiter) Restrict(settings [][]float64) {
 // ProbablyFeasible says which of points of all coordinates probably keep the constraints, up to
 // the width of the edge.
 func (s *Set) ProbablyFeasible(x []float64, points int) []bool {
-	keeps := slices.Repeat([]bool{true}, points)
+	keeps := s.flags.Take(s.random.Memory, points)
+	for k := range keeps {
+		keeps[k] = true
+	}
 	for _, c := range s.withData() {
 		edge, _ := deviations(c.Probability)
 		for k, p := range c.probabilities(x, points) {
@@ -168,7 +182,7 @@ type Candidate struct {
 // Choosable says which of settings may be chosen: those that keep the constraints up to the width
 // of the edge, and the one nearest to it, which counts where none does.
 func (k *Limiter) Choosable(all []Candidate) []bool {
-	out := make([]bool, len(all))
+	out := k.set.flags.Take(k.set.random.Memory, len(all))
 	short, best, nearest := 0.0, math.Inf(1), -1
 	for i, f := range all {
 		if f.X == nil {
@@ -187,10 +201,10 @@ func (k *Limiter) Choosable(all []Candidate) []bool {
 
 // LowerScales lowers an objective's scales to those of the constraints.
 func (k *penalty) LowerScales(dst []float64) {
-	own := make([]float64, len(dst))
+	k.scales = num.Resized(k.scales, len(dst))
 	for _, e := range k.each {
-		if e.Scales(own) {
-			for i, v := range own {
+		if e.Scales(k.scales) {
+			for i, v := range k.scales {
 				dst[i] = min(dst[i], v)
 			}
 		}
@@ -222,6 +236,21 @@ func (k *penalty) Fork() space.Adjustment {
 		f.each = append(f.each, e.Fork().(*expectations.Expected))
 	}
 	return f
+}
+
+// Follow makes a fork one of another penalty.
+func (k *penalty) Follow(a space.Adjustment) (space.Adjustment, bool) {
+	o, ok := a.(*penalty)
+	if !ok || len(o.each) != len(k.each) {
+		return k, false
+	}
+	for j, e := range k.each {
+		if !e.Follow(o.each[j]) {
+			return k, false
+		}
+	}
+	k.threshold = o.threshold
+	return k, true
 }
 
 // Adjust implements [space.Adjustment]: with z = Phi^-1(P) the slope of the shortfall is

@@ -18,10 +18,12 @@ func (s *Set) Restrict(settings [][]float64, domains []*space.Domain, step int, 
 		return false, nil
 	}
 	enough, most := num.NormalCDF(beta), math.Inf(-1)
-	kept := make([][]float64, len(settings))
+	memory := s.random.Memory
+	kept := s.settings.Take(memory, len(settings))
 	nearest, at := -1, []float64(nil)
 	for set, x := range settings {
 		d := domains[set]
+		kept[set] = memory.Floats(len(x))[:0]
 		each, err := s.Feasibilities(d, step, x)
 		if err != nil {
 			return false, err

@@ -70,3 +70,11 @@ func (m *Rules) Point(x []float64, step int) []float64 {
 	}
 	return append(x[:len(x):len(x)], float64(step))
 }
+
+// AppendPoint appends Point to dst.
+func (m *Rules) AppendPoint(dst, x []float64, step int) []float64 {
+	if dst = append(dst, x...); m.drifts() {
+		dst = append(dst, float64(step))
+	}
+	return dst
+}
