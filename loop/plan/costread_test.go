@@ -42,6 +42,7 @@ func TestReadCostsAreCharged(t *testing.T) {
 		{[]float64{math.NaN(), 5}, 6, false},
 		{[]float64{-4, 1}, 3.833333333, true}, // a third of 11.5, in billionths
 		{[]float64{math.Inf(1)}, 3.833333333, true},
+		{[]float64{1e250}, 3.833333333, true}, // more than the ledger holds
 		{[]float64{-1, 1}, 1, false},
 	} {
 		got, err := step.Charge(o, shotsOf(c.readings...), &paid)

@@ -314,15 +314,12 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 	return out, nil
 }
 
-// patience is how many steps in a row repeat what is known before decision number step goes where nothing was
-// measured. With 1 or 2 a decoy was not left more surely, and more was paid. It grows, so that of the first T
-// steps at most 6 sqrt(T) go there, and add at most 6/sqrt(T) of the objective's range to the mean regret.
-func patience(step int) int { return max(3, int(math.Sqrt(float64(step))/3)) }
-
 // explores reports whether a decision looks beyond what the model expects.
-func explores(e *engine, step int) bool { return step <= e.spec.ExploresUntil() && !e.model.Deciding() }
+func explores(e *engine, step int) bool {
+	return step-e.compared <= e.spec.ExploresUntil() && !e.model.Deciding()
+}
 
 // stalled reports whether the newest steps repeated what is known, and the next is to go elsewhere.
 func stalled(e *engine, step int) bool {
-	return explores(e, step) && e.model.Repeats(patience(step), e.spec.InitialSteps+1, e.criterion.Alpha())
+	return explores(e, step) && e.model.Repeats(acquisition.Patience(step), e.spec.InitialSteps+1, e.criterion.Alpha())
 }

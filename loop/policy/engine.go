@@ -54,11 +54,17 @@ type engine struct {
 	lastObserved  int        // the last step that was observed
 	lastBoundary  int        // the last step boundary that was passed
 	lastCounted   int        // the last step that counted as a play
+	compared      int        // steps so far that were a comparison's: see countCompared
 	last          Proposal   // Step 0: none
 	limit         int        // LimitWork
 	unreportedFit *model.Fit // not yet reported
 	// failedFits of constraints that were not yet reported; nil: none.
 	failedFits error
+}
+
+// countCompared counts the steps between what was awaited and step next: those of a comparison, of which a policy hears nothing.
+func countCompared(e *engine, next int) {
+	e.compared += max(next-max(e.lastProposed, e.lastObserved+1), 0)
 }
 
 // affordableSets lists the control sets that fit what is left of the budget.

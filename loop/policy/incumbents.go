@@ -7,11 +7,10 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
-// incumbents lists up to four observed points with the greatest posterior mean of
-// the mean-variance objective: searches start there.
-func (e *engine) incumbents() [][]float64 { return e.ranked(maxIncumbents) }
-
 const maxIncumbents = 4
+
+// incumbents lists the observed points of the greatest posterior mean of the mean-variance objective: searches start there.
+func (e *engine) incumbents() [][]float64 { return e.ranked(maxIncumbents) }
 
 // ranked lists up to count of them, the best first.
 func (e *engine) ranked(count int) [][]float64 {
@@ -30,7 +29,7 @@ func (e *engine) ranked(count int) [][]float64 {
 // acquisition wants, and NaN where a reading there adds as much. The most probable process judges.
 func remeasured(e *engine, d *decision, x []float64) (at []float64, gain float64, err error) {
 	dom, rows, c := d.Domains[0], e.model.Data.Rows, e.model.Posterior().MostProbable()
-	if !e.spec.repeats(d.Step) || e.model.Deciding() || c.GP.Len() != len(rows) {
+	if !e.spec.repeats(d.Step-e.compared) || e.model.Deciding() || c.GP.Len() != len(rows) {
 		return x, math.NaN(), nil
 	}
 	r, err := recommend(e)

@@ -30,6 +30,7 @@ func (e *engine) Observe(o Observation) error {
 			return err
 		}
 	}
+	countCompared(e, o.Step)
 	e.lastObserved = max(e.lastObserved, o.Step)
 	e.costs.Ledger.Charge(o.Cost)
 	if e.costs.Read(o.ControlSet, o.SetCost, e.domains) {

@@ -50,6 +50,9 @@ func (e *engine) Skip(step int) error {
 	if err := e.advance(context.Background(), step); err != nil {
 		return fmt.Errorf("step %d: %w", step, err)
 	}
+	if step > max(e.lastProposed, e.lastObserved)+1 { // a proposal may be abandoned
+		countCompared(e, step)
+	}
 	e.lastProposed, e.last = max(e.lastProposed, step), Proposal{}
 	e.kept.Forget()
 	e.startFits()

@@ -102,8 +102,8 @@ func (s *Spec) undivided() bool {
 	return !s.several() && !s.Drift.Tracks() && s.Fidelity == nil && len(s.Constraints) == 0
 }
 
-// ExploresUntil is the last step that may go where nothing was measured, math.MaxInt where none is the last, 0 where none may:
-// a hill that is found is climbed in the last steps. It counts where one belief decides.
+// ExploresUntil is the last step of the search that may go where nothing was measured, math.MaxInt where none is the last, 0
+// where none may: a hill that is found is climbed in the last steps. It counts where one belief decides.
 func (s *Spec) ExploresUntil() int {
 	asked := s.Stalled == stalledExplore || s.Stalled == "" && s.Steps > 0 && s.flat() && len(s.Candidates) == 0
 	switch {
@@ -121,7 +121,7 @@ func (s *Spec) recommendsAll() bool {
 	return asked && s.undivided() && len(s.Candidates) == 0
 }
 
-// repeats reports whether a step is one of the last, which may measure again what a recommendation could be:
+// repeats reports whether a step of the search is one of the last, which may measure again what a recommendation could be:
 // a tenth of them, up to six.
 func (s *Spec) repeats(step int) bool {
 	return s.Steps > 0 && step > s.Steps-min(s.Steps/10, 6) && s.flat() && s.undivided() && !s.Once && s.Acquisition != acquireNothing

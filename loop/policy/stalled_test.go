@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/scripts/testsize"
@@ -49,7 +50,7 @@ func playDecoy(t *testing.T, s Spec, steps int) (out played) {
 		}
 		if !math.IsNaN(q.Why.Unseen) {
 			out.unseen = append(out.unseen, step)
-			if step-last <= patience(step) || q.Why.Unseen <= 0 || q.Prior != -1 {
+			if step-last <= acquisition.Patience(step) || q.Why.Unseen <= 0 || q.Prior != -1 {
 				t.Errorf("seed %d: step %d after step %d is %v from all that were measured, by prior %d", s.Seed, step, last, q.Why.Unseen, q.Prior)
 			}
 			last = step
@@ -175,6 +176,53 @@ func TestASurpriseIsFollowed(t *testing.T) {
 		}
 		if near := math.Abs(q.X[0]-0.85) <= surpriseFar+1e-9 && math.Abs(q.X[1]-0.85) <= surpriseFar+1e-9; near != c.follows {
 			t.Errorf("%s: %v follows a surprise at 0.85, 0.85", c.stalled, q.X)
+		}
+	}
+}
+
+// A run that goes on after a comparison numbers its steps behind those of the comparison, which are none of its search: where
+// it explores and what it measures again goes by the steps of the search, also where a person's step is the first of them.
+func TestAPlannedEndBehindAComparison(t *testing.T) {
+	const steps, compared, before = 40, 16, 12
+	s := decoySpec(1, "")
+	s.Steps = steps
+	run := func(tried bool) (unseen, again []int) {
+		p := fresh(t, s)
+		rng := rand.New(rand.NewPCG(s.Seed, 77))
+		for n := 1; n <= steps; n++ {
+			q, err := p.Propose(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			step := n
+			if n > before {
+				step += compared
+			}
+			if tried && n == before+1 { // a person's step, while a proposal waits
+				if err := p.(Skipper).Skip(step); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !math.IsNaN(q.Why.Unseen) {
+				unseen = append(unseen, n)
+			}
+			if !math.IsNaN(q.Why.Again) {
+				again = append(again, n)
+			}
+			observe(t, p, Observation{Step: step, X: q.X, Mean: decoy(q.X) + rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Cost: 1, Valid: true})
+		}
+		if e := p.(*engine); e.compared != compared {
+			t.Errorf("%d steps count as those of a comparison, want %d", e.compared, compared)
+		}
+		return unseen, again
+	}
+	for _, tried := range []bool{false, true} {
+		unseen, again := run(tried)
+		if len(unseen) == 0 || unseen[len(unseen)-1] <= steps-10-compared {
+			t.Errorf("steps %v of the search went where nothing was measured: they end %d steps early", unseen, compared)
+		}
+		if len(again) == 0 || again[0] <= steps-4 {
+			t.Errorf("steps %v of the search measured again, of which the last 4 may", again)
 		}
 	}
 }
