@@ -124,7 +124,7 @@ func (s *Spec) recommendsAll() bool {
 // repeats reports whether a step of the search is one of the last, which may measure again what a recommendation could be:
 // a tenth of them, up to six.
 func (s *Spec) repeats(step int) bool {
-	return s.Steps > 0 && step > s.Steps-min(s.Steps/10, 6) && s.flat() && s.undivided() && !s.Once && s.Acquisition != acquireNothing
+	return s.Steps > 0 && step > s.Steps-min(s.Steps/10, 6) && s.flat() && s.recommendsAll() && s.Acquisition != acquireNothing
 }
 
 // flat reports whether a step costs the same everywhere.

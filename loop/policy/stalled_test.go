@@ -124,6 +124,7 @@ func TestAPlannedEnd(t *testing.T) {
 			s.Once = true
 		},
 		"constraints": func(s *Spec) { s.Constraints = []constraint.Spec{{Name: "c", Low: 0, High: 1}} },
+		"as before":   func(s *Spec) { s.Stalled, s.Recommended = stalledRepeat, recommendedMeasured },
 		"papers":      func(s *Spec) { s.Steps, s.Stalled, s.Recommended = 0, stalledRepeat, recommendedMeasured },
 	} {
 		s := decoySpec(1, "")
