@@ -23,7 +23,7 @@ func readsCosts(o *plan.Options) {
 }
 
 // TestReadCostIsCharged: what the sensor said is charged and told to the policy, and the run ends where what is
-// left does not hold the dearest step so far.
+// left does not hold the most expensive step so far.
 func TestReadCostIsCharged(t *testing.T) {
 	tr := newTrial(t)
 	readsCosts(&tr.opt)

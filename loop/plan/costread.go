@@ -8,12 +8,12 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// dearest is the greatest cost that is believed: [Money] holds nine times as much.
-const dearest = 1e9
+// greatestCost is what a reading is believed up to: [Money] holds nine times as much.
+const greatestCost = 1e9
 
 // readCost is what the control set of a step has cost by the sensors: the mean over its shots that tell.
 //
-// Errors: no shot tells, or the mean is negative or above dearest.
+// Errors: no shot tells, or the mean is negative or above greatestCost.
 func (c *Cost) readCost(shots []journal.Shot) (float64, error) {
 	sum, n := 0.0, 0
 	last := errors.New("no shot was taken")
@@ -32,8 +32,8 @@ func (c *Cost) readCost(shots []journal.Shot) (float64, error) {
 	switch mean := sum / float64(n); {
 	case n == 0:
 		return 0, last
-	case !(mean >= 0 && mean <= dearest):
-		return 0, fmt.Errorf("reads %g %s, and a cost is from 0 to %g", mean, c.Unit, dearest)
+	case !(mean >= 0 && mean <= greatestCost):
+		return 0, fmt.Errorf("reads %g %s, and a cost is from 0 to %g", mean, c.Unit, greatestCost)
 	default:
 		return mean, nil
 	}

@@ -28,7 +28,7 @@ func shotsOf(readings ...float64) (shots []journal.Shot) {
 
 // A step is charged the mean of what its shots read; where none does, or it is negative, what the steps of its
 // control set were charged so far, and before the first of them what the file says. A budget has to hold the
-// dearest.
+// most expensive step so far.
 func TestReadCostsAreCharged(t *testing.T) {
 	o, paid := readOptions(), NewLedger(2)
 	step := Step{Set: 0}
@@ -52,7 +52,7 @@ func TestReadCostsAreCharged(t *testing.T) {
 		paid.Charge(0, got)
 	}
 	if got := step.AtMost(o, 2, &paid); got != AsMoney(6) {
-		t.Errorf("%v have to be left for a step, want the dearest, 6", got.Float())
+		t.Errorf("%v have to be left for a step, want the most expensive, 6", got.Float())
 	}
 	other := Step{Set: 1}
 	if got := other.AtMost(o, 2, &paid); got != AsMoney(7+0.5+0.5) {

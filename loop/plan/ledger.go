@@ -63,7 +63,7 @@ func (m Money) Float() float64 { return float64(m) / moneyScale }
 type Ledger struct {
 	Spent Money
 	// BySet, Plays and Most have one entry per control set: what its steps were charged, how many they
-	// are, and the dearest of them.
+	// are, and the most expensive of them.
 	BySet, Most []Money
 	Plays       []int
 }

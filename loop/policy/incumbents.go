@@ -46,7 +46,7 @@ func remeasured(e *engine, d *decision, x []float64) (at []float64, gain float64
 	rivals.Add(x, best)
 	rivals.Add(now, best)
 	rivals.AddBest(rows, worth, e.excluded[dom.Set].Unreliable)
-	at, gain, err = rivals.Closest(worthsAt(e, rivals.Points()), e.spec.Beta)
+	at, gain, err = rivals.ToMeasure(worthsAt(e, rivals.Points()), e.spec.Beta)
 	if err != nil || at == nil {
 		return x, math.NaN(), err
 	}

@@ -95,7 +95,7 @@ type exploreThenCommit struct {
 	groups [][]int // sets of equal price, the cheapest group first
 	left   []int   // plays left, per group
 	full   int     // the set that is committed to, -1: all compete
-	limit  int     // the full set, of which the price ends the groups; -1: the dearest one's does
+	limit  int     // the full set, of which the price ends the groups; -1: the most expensive one's does
 	each   int     // plays of a group; 0: ETC-Ada's
 	plays  []int   // so far, per set
 }

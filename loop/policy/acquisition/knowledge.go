@@ -40,7 +40,7 @@ func (r *Rivals) Add(x []float64, row int) {
 // contenders is how many measured settings one more reading may be for.
 const contenders = 7
 
-// AddBest adds those of the rows that are worth most, but those which are unreliable. It overwrites worth.
+// AddBest adds the rows that are worth most and are not unreliable. It overwrites worth.
 func (r *Rivals) AddBest(rows []model.Row, worth []float64, unreliable func(x []float64) bool) {
 	most := len(r.noise) + contenders
 	for range rows {
@@ -58,9 +58,9 @@ func (r *Rivals) AddBest(rows []model.Row, worth []float64, unreliable func(x []
 // Points are the settings, row after row.
 func (r *Rivals) Points() []float64 { return r.points }
 
-// Closest is the setting of which one more reading adds most (see [known.gains]) and how much, where that is more than
+// ToMeasure is the setting of which one more reading adds most (see [known.gains]) and how much, where that is more than
 // a reading of the first one adds; else nil. mean is what each is worth.
-func (r *Rivals) Closest(mean []float64, beta float64) (x []float64, gain float64, err error) {
+func (r *Rivals) ToMeasure(mean []float64, beta float64) (x []float64, gain float64, err error) {
 	joint, err := sampling.NewJoint(r.Component.GP, r.points)
 	if err != nil {
 		return nil, 0, err

@@ -3,7 +3,8 @@ package acquisition
 // SearchSpec says where decisions look, what is tried again, and what may be recommended that was not tried.
 type SearchSpec struct {
 	// Region is where decisions look: in the "whole" domain (also where it is empty) or, three of four, in a "trust" region
-	// (package trust). It counts where the task is undivided (one control set of all variables, neither drift, constraints nor a fidelity) and settings are not listed.
+	// (package trust). It counts where the task is undivided (one control set of all variables, neither drift,
+	// constraints nor a fidelity) and settings are not listed.
 	// By default: kinds are as their papers describe them, and where no variable is without effect nothing is gained.
 	Region string `toml:"region" default:"whole" enum:"whole,trust" doc:"where a decision looks for a setting: whole: in the whole ranges; trust: three of four decisions in a box around the best one that grows with success and shrinks without, for many variables"`
 
@@ -13,7 +14,7 @@ type SearchSpec struct {
 	// Once says that a candidate which was tried is not proposed again while others are
 	// left: for tables of recorded results, where a second measurement brings nothing.
 	Once bool
-	// Stalled says what follows steps in a row that repeat what is known near the best (patience): "explore", a
+	// Stalled says what follows steps in a row that repeat what is known near the best (Patience): "explore", a
 	// setting far from all that were measured, and settings around a reading that was better than expected; "repeat", what
 	// the acquisition says, as papers have it. Empty: "explore" in a run that is to end (Steps) where a step costs
 	// the same everywhere and settings are not listed, else "repeat". It counts where the task is undivided and one belief decides,

@@ -91,5 +91,6 @@ func (e *emptiness) Values(dst, x []float64) {
 
 // Patience is how many steps in a row repeat what is known before decision number step goes where nothing was
 // measured. With 1 or 2 a decoy was not left more surely, and more was paid. It grows, so that of the first T
-// steps at most 6 sqrt(T) go there, and add at most 6/sqrt(T) of the objective's range to the mean regret.
+// steps at most 6 sqrt(T) go there, and these by themselves add at most 6/sqrt(T) of the objective's range to the
+// mean regret.
 func Patience(step int) int { return max(3, int(math.Sqrt(float64(step))/3)) }

@@ -45,3 +45,22 @@ func TestRingOf(t *testing.T) {
 		}
 	}
 }
+
+// A look elsewhere needs so many steps before it that repeat what is known: of a run that does nothing else, at most 6 sqrt(T) of
+// the first T steps look elsewhere, and less than one in a hundred of a million.
+func TestPatience(t *testing.T) {
+	looks, repeated := 0, 0
+	for step := 1; step <= 1_000_000; step++ {
+		if repeated < Patience(step) {
+			repeated++
+			continue
+		}
+		looks, repeated = looks+1, 0
+		if float64(looks) > 6*math.Sqrt(float64(step)) {
+			t.Fatalf("%d looks elsewhere in %d steps", looks, step)
+		}
+	}
+	if looks < 100 || looks > 10_000 {
+		t.Errorf("%d looks elsewhere in a million steps", looks)
+	}
+}

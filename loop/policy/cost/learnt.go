@@ -12,7 +12,7 @@ import (
 // mean, all sets' alike, so that a set with one reading has a scatter too.
 //
 // Each set is played once first ([Model.Untried]): a guess that is too high would never be corrected.
-// Decisions weigh a lower bound of the mean, so that a set is not given up for one dear reading:
+// Decisions weigh a lower bound of the mean, so that a set is not given up for one expensive reading:
 //
 //	mean_i (1 - v sqrt(2 log t / n_i)), at least 0
 //
@@ -22,7 +22,7 @@ type learnt struct {
 	tried         []bool // a step was made with it, whether or not its cost was read
 	count         []int
 	mean, squares []float64 // of deviations from the mean
-	most          []float64 // the dearest reading
+	most          []float64 // the greatest reading
 	total         int
 }
 
@@ -77,7 +77,7 @@ func (c *Model) Alike(i, j int) bool {
 	return Same(c.Sets[i], c.Sets[j]) || math.Abs(c.Sets[i]-c.Sets[j]) <= c.learnt.halfWidth(i)+c.learnt.halfWidth(j)
 }
 
-// surplus is what the dearest step of a set was above its mean: that has to be left of a budget.
+// surplus is how much a set's most expensive step cost above its mean: that has to be left of a budget.
 func (c *Model) surplus(set int) float64 {
 	if c.learnt == nil || c.learnt.count[set] == 0 {
 		return 0

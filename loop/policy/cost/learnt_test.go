@@ -18,7 +18,7 @@ func learning() (*Model, []*space.Domain) {
 }
 
 // A set's guess holds until its first reading, then the mean does; decisions weigh the lower confidence bound
-// of it, written down here again, and a budget has to hold the dearest step so far.
+// of it, written down here again, and a budget has to hold the most expensive step so far.
 func TestCostsAreLearnt(t *testing.T) {
 	c, domains := learning()
 	if got := []float64{c.Weighed(domains[0], []float64{0.5}), c.Weighed(domains[1], []float64{0.5})}; !slices.Equal(got, []float64{2, 5}) {
@@ -46,7 +46,7 @@ func TestCostsAreLearnt(t *testing.T) {
 			t.Errorf("control set %d counts as %g, want its lower bound %g", i+1, got, want)
 		}
 	}
-	c.Ledger.Charge(7.5) // 2.5 are left: the mean of set 0 fits, its dearest step does not
+	c.Ledger.Charge(7.5) // 2.5 are left: the mean of set 0 fits, its most expensive step does not
 	if fits := c.AffordableSets(nil); len(fits) > 0 {
 		t.Errorf("sets %v fit 2.5, though a step of the first has cost 3", fits)
 	}
