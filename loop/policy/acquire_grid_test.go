@@ -9,6 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
@@ -44,7 +45,7 @@ func gridParts() [][]gridWord {
 		{"elimination", how(model.HyperPriors, model.PriorsElimination)}, {"stated", stated}}
 	several := func(kind space.RandomKind) func(*Spec) {
 		return func(s *Spec) {
-			s.Kind, s.Schedule = kindUCBCVS, scheduleNone
+			s.Kind, s.Schedule = kindUCBCVS, schedule.None
 			s.ControlSets = sets(2, []float64{.1, .3, 1}, []int{0}, []int{1}, []int{0, 1})
 			for i := range s.Variables {
 				s.Variables[i].Random = space.Distribution{Kind: kind, Mean: 0.5, SD: 0.2}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // riskySets is a choice of control sets with a risk term.
 func riskySets(acquisition string, seed uint64) Spec {
 	s := subsetsSpec("ucb-cvs", seed)
-	s.Schedule, s.Acquisition, s.Risk = scheduleNone, acquisition, 1.5
+	s.Schedule, s.Acquisition, s.Risk = schedule.None, acquisition, 1.5
 	return s
 }
 
@@ -190,8 +191,8 @@ func steepWorld(x []float64) float64 { return 1.5*math.Sin(9*x[1]) + 0.3*math.Si
 func TestRiskHoldsTheSteepVariable(t *testing.T) {
 	for _, alpha := range []float64{0, 8} {
 		s := subsetsSpec("ucb-cvs", 7)
-		s.Model.Lengthscale[1] = 0.12                                    // as the world: a model that is too smooth takes the slope for noise
-		s.Schedule, s.Epsilon, s.Beta = scheduleEpsilon, []float64{3}, 1 // cheapest unless it costs much of the objective
+		s.Model.Lengthscale[1] = 0.12                                     // as the world: a model that is too smooth takes the slope for noise
+		s.Schedule, s.Epsilon, s.Beta = schedule.Epsilon, []float64{3}, 1 // cheapest unless it costs much of the objective
 		s.ControlSets = sets(3, []float64{.1, .2}, []int{0}, []int{0, 1})
 		s.Risk = alpha
 		p := fresh(t, s)

@@ -9,6 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/cost"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -193,8 +194,8 @@ func (c *checker) parts() {
 		c.oneOf("policy.initial", "initial design", s.Design, designSobol, designRandom)
 	}
 	c.acquisitions()
-	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("policy.schedule", "schedule", s.Schedule, scheduleAuto, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon, scheduleNone) &&
-		s.Schedule == scheduleEpsilon {
+	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("policy.schedule", "schedule", s.Schedule, schedule.Auto, schedule.ETCAda, schedule.ETC50, schedule.ETC100, schedule.Epsilon, schedule.None) &&
+		s.Schedule == schedule.Epsilon {
 		if len(s.Epsilon) == 0 {
 			c.fail("policy.schedule", "schedule %q needs a list of epsilon, in the objective's unit; the last value holds", s.Schedule)
 		}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"math"
 	"slices"
 
@@ -15,10 +16,10 @@ func (c *checker) acquisitions() {
 	if a, ok := AcquisitionOf(s.Acquisition); ok && s.Risk > 0 && a.NoRisk != "" && !s.knownWorth() {
 		c.fail("policy.risk", "risk %g has no meaning for acquisition %q: %s; use %q or %q, or risk 0, or with one control set of all variables give the noise", s.Risk, s.Acquisition, a.NoRisk, acquireUCB, acquireTS)
 	}
-	if s.PerCost && (s.Schedule == scheduleEpsilon || s.Schedule == scheduleAuto) {
+	if s.PerCost && (s.Schedule == schedule.Epsilon || s.Schedule == schedule.Auto) {
 		c.fail("policy.per_cost", "values per cost and schedule %q both weigh costs: use one of them", s.Schedule)
 	}
-	if s.Acquisition == acquireGittins && (s.PerCost || s.Schedule == scheduleAuto || s.Schedule == scheduleEpsilon) {
+	if s.Acquisition == acquireGittins && (s.PerCost || s.Schedule == schedule.Auto || s.Schedule == schedule.Epsilon) {
 		c.fail("policy.acquisition", "acquisition %q weighs costs itself: leave out values per cost, and a schedule that weighs them", s.Acquisition)
 	}
 	if s.Acquisition == acquireIDS && !(num.Finite(s.Rho) && s.Rho >= 1) {

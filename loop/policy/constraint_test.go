@@ -11,6 +11,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
@@ -336,7 +337,7 @@ func (b *bounded) kindSpec(kind string, seed uint64) Spec {
 			s.Variables[i].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 0.3, SD: 0.1}
 		}
 		if kind == kindUCBCVS {
-			s.Schedule = scheduleETCAda
+			s.Schedule = schedule.ETCAda
 		}
 	}
 	return s

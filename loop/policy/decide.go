@@ -34,7 +34,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	found, err := d.Search(options, e.schedule.slack()/e.model.Active.Scale)
+	found, err := d.Search(options, e.schedule.Slack()/e.model.Active.Scale)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -214,7 +214,7 @@ func (e *engine) choose(options []acquisition.Option, found []search.Maximum) (i
 	if len(sets) == 0 {
 		return -1, nil
 	}
-	if e.schedule.perPrice() && options[best[0]].Unit == acquisition.ObjectiveValue {
+	if e.schedule.PerPrice() && options[best[0]].Unit == acquisition.ObjectiveValue {
 		worth, err := recommendedWorth(e)
 		if err != nil {
 			return -1, err
@@ -223,7 +223,7 @@ func (e *engine) choose(options []acquisition.Option, found []search.Maximum) (i
 			values[k] -= worth
 		}
 	}
-	return best[e.schedule.choose(values, prices)], nil
+	return best[e.schedule.Choose(values, prices)], nil
 }
 
 // recommendedWorth is the expected worth of what would be recommended now, the prior mean where that is
@@ -294,7 +294,7 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 	}
 	clear(out.regions)
 	*out.Units = acquisition.Meter{Ctx: ctx, Limit: limit}
-	*out.Decision = acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.eligible(fits), Domains: e.domains,
+	*out.Decision = acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.Eligible(fits), Domains: e.domains,
 		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
 		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, fidelityOf(e), step), Kept: &e.kept, Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
 		Played: out.Played, Search: out.Search, Units: out.Units}

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/exclusion"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/risk"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -45,7 +46,7 @@ type engine struct {
 	cache       expectations.Cache // of everything that is expected over random variables
 	memory      *memory
 	lists       acquisition.ListSampler
-	schedule    schedule
+	schedule    schedule.Rule
 	fullOnly    int // the only control set that may be played, -1: all
 	design      *design.Design
 	designOnly  bool // "random" and "sobol": the model serves recommendations only
@@ -71,7 +72,7 @@ func countCompared(e *engine, next int) {
 func (e *engine) affordableSets() []int {
 	fits := e.costs.AffordableSets(e.memory.Ints(len(e.domains))[:0])
 	if e.fullOnly >= 0 {
-		fits = common([]int{e.fullOnly}, fits)
+		fits = slices.DeleteFunc(fits, func(i int) bool { return i != e.fullOnly })
 	}
 	return fits
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -154,7 +155,7 @@ func TestRecommendationSaysWhatIsLeft(t *testing.T) {
 	s.Variables[2] = space.Variable{Name: "normal", Low: 10, High: 30, Start: math.NaN(), Random: space.Distribution{Kind: space.TruncatedNormal, Mean: 20, SD: 2}}
 	s.Variables[3] = space.Variable{Name: "uniform", Low: 0, High: 12, Start: math.NaN(), Random: space.Distribution{Kind: space.Uniform}}
 	s.ControlSets = []space.ControlSet{{Controlled: []bool{true, false, false, false}, Cost: 1}}
-	s.Schedule = scheduleNone
+	s.Schedule = schedule.None
 	p := fresh(t, s)
 	for step := 1; step <= 6; step++ {
 		u := float64(step) / 7

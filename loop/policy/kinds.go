@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"slices"
 	"strings"
 
@@ -68,16 +69,16 @@ func Table() []Kind {
 	)
 	return []Kind{
 		// With control sets RAHBO is UCB-CVS with a risk term: it has the same schedule.
-		{Name: kindRAHBO, Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, UsualSchedule: scheduleETCAda, Noise: LearntNoise, Risk: true, Subsets: true},
-		{Name: "rahbo-known-variance", Title: "RAHBO with a known variance", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, UsualSchedule: scheduleETCAda, Noise: KnownNoise, Risk: true, Subsets: true},
+		{Name: kindRAHBO, Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, UsualSchedule: schedule.ETCAda, Noise: LearntNoise, Risk: true, Subsets: true},
+		{Name: "rahbo-known-variance", Title: "RAHBO with a known variance", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, UsualSchedule: schedule.ETCAda, Noise: KnownNoise, Risk: true, Subsets: true},
 		{Name: "rahbo-us", Title: "RAHBO-US", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise, Risk: true, Explore: true},
 		{Name: "gp-ucb-heteroscedastic", Title: "GP-UCB with noise that depends on the setting", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise},
 		// Its schedule gives cheap control sets as many turns as their cost allows, so that no
 		// count has to be tuned.
-		{Name: kindUCBCVS, Paper: tay, Acquisition: ucb, UsualSchedule: scheduleETCAda, Subsets: true},
-		{Name: "ucb-cvs-etc-50", Paper: tay, Acquisition: ucb, Schedule: scheduleETC50, Subsets: true},
-		{Name: "ucb-cvs-etc-100", Paper: tay, Acquisition: ucb, Schedule: scheduleETC100, Subsets: true},
-		{Name: "ucb-cvs-etc-ada", Title: "UCB-CVS ETC-Ada", Paper: tay, Acquisition: ucb, Schedule: scheduleETCAda, Subsets: true},
+		{Name: kindUCBCVS, Paper: tay, Acquisition: ucb, UsualSchedule: schedule.ETCAda, Subsets: true},
+		{Name: "ucb-cvs-etc-50", Paper: tay, Acquisition: ucb, Schedule: schedule.ETC50, Subsets: true},
+		{Name: "ucb-cvs-etc-100", Paper: tay, Acquisition: ucb, Schedule: schedule.ETC100, Subsets: true},
+		{Name: "ucb-cvs-etc-ada", Title: "UCB-CVS ETC-Ada", Paper: tay, Acquisition: ucb, Schedule: schedule.ETCAda, Subsets: true},
 		{Name: "ucb-psq", Paper: tay, Acquisition: ucb, Subsets: true, FullOnly: true},
 		{Name: "ts-psq", Paper: tay, Acquisition: ts, Subsets: true, FullOnly: true},
 		{Name: "ei-psq", Paper: tay, Acquisition: ei, Subsets: true, FullOnly: true},

@@ -12,13 +12,6 @@ const (
 	varianceLog = "log"
 	varianceRaw = "raw"
 
-	scheduleETC50   = "etc-50"
-	scheduleETC100  = "etc-100"
-	scheduleETCAda  = "etc-ada"
-	scheduleAuto    = "auto"
-	scheduleEpsilon = "epsilon"
-	scheduleNone    = "none"
-
 	transformNone   = "none"
 	transformLearnt = "learnt"
 

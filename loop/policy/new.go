@@ -16,6 +16,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/exclusion"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/risk"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -240,20 +241,8 @@ func newTargetDomain(s *Spec, domains []*space.Domain, axes []space.Axis) *space
 }
 
 // newSchedule makes the schedule of control sets, of which typical steps have these prices.
-func newSchedule(s *Spec, prices []float64) schedule {
-	plays, commits := map[string]int{scheduleETC50: etc50, scheduleETC100: etc100, scheduleETCAda: 0}[s.Schedule]
-	switch {
-	case s.Schedule == scheduleAuto:
-		return newExploreThenBuy(s.ControlSets, prices)
-	case commits:
-		e := newExploreThenCommit(s.ControlSets, prices, plays)
-		learnt := slices.ContainsFunc(s.Variables, func(v space.Variable) bool { return v.Random.Kind == space.Learnt })
-		if learnt || s.PerCost || len(s.Constraints) > 0 {
-			e.full = -1
-		}
-		return e
-	case s.Schedule == scheduleEpsilon:
-		return &epsilonSchedule{epsilon: s.Epsilon}
-	}
-	return greedySchedule{}
+func newSchedule(s *Spec, prices []float64) schedule.Rule {
+	learnt := slices.ContainsFunc(s.Variables, func(v space.Variable) bool { return v.Random.Kind == space.Learnt })
+	return schedule.New(schedule.Spec{Name: s.Schedule, Epsilon: s.Epsilon, Sets: s.ControlSets,
+		AllCompete: learnt || s.PerCost || len(s.Constraints) > 0}, prices)
 }

@@ -34,12 +34,12 @@ func (e *engine) Observe(o Observation) error {
 	e.lastObserved = max(e.lastObserved, o.Step)
 	e.costs.Ledger.Charge(o.Cost)
 	if e.costs.Read(o.ControlSet, o.SetCost, e.domains) {
-		e.schedule.reprice(e.costs.TypicalOf(e.domains), e.costs.Alike)
+		e.schedule.Reprice(e.costs.TypicalOf(e.domains), e.costs.Alike)
 	}
 	if o.ControlSet >= 0 && o.Step > e.lastCounted {
 		e.lastCounted = o.Step
 		if o.Step > e.spec.InitialSteps {
-			e.schedule.recordPlay(o.ControlSet)
+			e.schedule.RecordPlay(o.ControlSet)
 		}
 	}
 	e.criterion.Random.Observe(x, e.controlledBy(o.ControlSet), o.Step, o.Shots)

@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -123,7 +124,7 @@ func TestRiskBoundsOfAControlSetAgainstNumpy(t *testing.T) {
 	r := numbers(t).Log
 	for i, word := range []string{"shot", "step"} {
 		e := riskEngine(t, "log", r, func(s *Spec) {
-			s.ControlSets, s.RandomDraws, s.Schedule = sets(2, []float64{1, 1}, []int{0}, []int{0, 1}), word, scheduleNone
+			s.ControlSets, s.RandomDraws, s.Schedule = sets(2, []float64{1, 1}, []int{0}, []int{0, 1}), word, schedule.None
 			s.Variables[1].Random = space.Distribution{Kind: space.Uniform}
 		})
 		if got, want := e.criterion.Random.Inflation(), []float64{1, r.Inflation}[i]; math.Abs(got-want) > 1e-12 {

@@ -21,8 +21,8 @@
 // the mean-variance criterion (risk), learnt constraints (constraint), what steps cost
 // (cost), the phases of a drifting objective (drift), and the function that a decision
 // maximises (acquisition), settings without a model (design), where the search among many
-// variables looks (trust), and where steps failed (exclusion). Here are the schedule of control
-// sets, and the step that uses them all. kinds.go names the combinations; [New] puts one together.
+// variables looks (trust), where steps failed (exclusion), and which control set is played
+// (schedule). Here is the step that uses them all. kinds.go names the combinations; [New] puts one together.
 //
 // # Determinism
 //

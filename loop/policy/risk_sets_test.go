@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 	"github.com/labtuner/tuner/scripts/testsize"
 )
@@ -43,7 +44,7 @@ func twoSets(kind string, seed uint64) Spec {
 	s.Variables = []space.Variable{{Name: "a", High: 1, Start: math.NaN(), Random: space.Distribution{Kind: space.Uniform}},
 		{Name: "b", High: 1, Start: math.NaN(), Random: space.Distribution{Kind: space.Uniform}}}
 	s.ControlSets = []space.ControlSet{{Controlled: []bool{true, false}}, {Controlled: []bool{false, true}}}
-	s.Schedule = scheduleNone
+	s.Schedule = schedule.None
 	return s
 }
 

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,7 +13,7 @@ import (
 
 // logSpecs search the same box twice: b's second variable is the exponential of a's.
 func logSpecs(kind string, random bool) (a, b Spec) {
-	a = Spec{Kind: kind, Seed: 3, InitialSteps: 4, Design: designSobol, Beta: 2, Schedule: scheduleNone, Confidence: "constant",
+	a = Spec{Kind: kind, Seed: 3, InitialSteps: 4, Design: designSobol, Beta: 2, Schedule: schedule.None, Confidence: "constant",
 		Model: model.Spec{Kernel: "matern52", Hyperparameters: "priors", Capacity: 64}, Variables: []Variable{
 			{Name: "x", Low: 0, High: 1, Start: math.NaN()},
 			{Name: "c", Low: 0, High: math.Log(100), Start: math.NaN(), Random: Distribution{Kind: Uniform}}},

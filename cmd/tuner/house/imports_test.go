@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 
 	// Decisions: what is below is for loop/policy alone.
 	"loop/policy": {"gpcore", "loop/policy/acquisition", "loop/policy/confidence", "loop/policy/constraint", "loop/policy/cost", "loop/policy/design", "loop/policy/drift",
-		"loop/policy/exclusion", "loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/trust", "loop/policy/warp", "loop/policy/internal"},
+		"loop/policy/exclusion", "loop/policy/model", "loop/policy/risk", "loop/policy/schedule", "loop/policy/space", "loop/policy/trust", "loop/policy/warp", "loop/policy/internal"},
 	"loop/policy/acquisition": {"gpcore", "loop/policy/constraint", "loop/policy/cost", "loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/confidence":  {"gpcore", "loop/policy/model", "loop/policy/internal"},
 	"loop/policy/constraint":  {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
@@ -91,6 +91,7 @@ var arrows = map[string][]string{
 	"loop/policy/exclusion":   {"loop/policy/internal"},
 	"loop/policy/model":       {"gpcore", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/risk":        {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/schedule":    {"loop/policy/cost", "loop/policy/space", "loop/policy/internal"},
 	"loop/policy/space":       {"gpcore", "loop/policy/internal"},
 	"loop/policy/trust":       {},
 	"loop/policy/warp":        {"gpcore"},

@@ -1,4 +1,6 @@
-package policy
+// Package schedule decides which control set a step plays: always the greatest value, or UCB-CVS's
+// schedules, which weigh values against what the sets cost.
+package schedule
 
 import (
 	"cmp"
@@ -10,38 +12,77 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// schedule decides among control sets. Indices are those of Spec.ControlSets; fits
-// lists, in file order, the sets that the rest of the budget can pay.
-type schedule interface {
-	// eligible lists the sets worth searching now.
-	eligible(fits []int) []int
-	// choose takes the greatest acquisition value of each eligible set, in the
-	// objective's unit, with the whole price of the step that has it (control set, setting and
-	// movement), and returns a position in that list.
-	choose(values, prices []float64) int
-	// slack is how much below the greatest value, in the objective's unit, another set's
-	// may be and still be chosen.
-	slack() float64
-	// perPrice reports whether choose takes, in place of values, what they are above the worth of what
-	// would be recommended.
-	perPrice() bool
-	// recordPlay counts a step with this set after the initial design.
-	recordPlay(set int)
-	// reprice takes in what a typical step of each set costs by what was read, and whether two sets cost
-	// the same, as far as is known.
-	reprice(prices []float64, alike func(i, j int) bool)
+// Names of schedules in a specification.
+const (
+	ETC50   = "etc-50"
+	ETC100  = "etc-100"
+	ETCAda  = "etc-ada"
+	Auto    = "auto"
+	Epsilon = "epsilon"
+	None    = "none"
+)
+
+// Spec is what a schedule is made of.
+type Spec struct {
+	// Name is one of those above; "" stands for none.
+	Name string
+	// Epsilon is the list of the epsilon-schedule, in the objective's unit.
+	Epsilon []float64
+	Sets    []space.ControlSet
+	// AllCompete says that the full control set does not stand for all: something else than averages
+	// is compared, or they are over values out of the ranges.
+	AllCompete bool
 }
 
-// greedySchedule takes the set with the greatest value, whatever it costs.
-type greedySchedule struct{}
+// New makes the schedule of control sets, of which typical steps have these prices.
+func New(s Spec, prices []float64) Rule {
+	switch s.Name {
+	case Auto:
+		return newExploreThenBuy(s.Sets, prices)
+	case ETC50, ETC100, ETCAda:
+		e := newExploreThenCommit(s.Sets, prices, map[string]int{ETC50: 50, ETC100: 100}[s.Name])
+		if s.AllCompete {
+			e.full = -1
+		}
+		return e
+	case Epsilon:
+		return &epsilonSchedule{epsilon: s.Epsilon}
+	}
+	return greedy{}
+}
 
-func (greedySchedule) eligible(fits []int) []int      { return fits }
-func (greedySchedule) choose(values, _ []float64) int { return num.Argmax(values) }
-func (greedySchedule) slack() float64                 { return 0 }
-func (greedySchedule) perPrice() bool                 { return false }
-func (greedySchedule) recordPlay(int)                 {}
+// Rule decides among control sets. Indices are those of Spec.Sets; fits lists, in file order, the
+// sets that the rest of the budget can pay.
+type Rule interface {
+	// Eligible lists the sets worth searching now.
+	Eligible(fits []int) []int
+	// Choose takes the greatest acquisition value of each eligible set, in the
+	// objective's unit, with the whole price of the step that has it (control set, setting and
+	// movement), and returns a position in that list.
+	Choose(values, prices []float64) int
+	// Slack is how much below the greatest value, in the objective's unit, another set's
+	// may be and still be chosen.
+	Slack() float64
+	// PerPrice reports whether Choose takes, in place of values, what they are above the worth of what
+	// would be recommended.
+	PerPrice() bool
+	// RecordPlay counts a step with this set after the initial design.
+	RecordPlay(set int)
+	// Reprice takes in what a typical step of each set costs by what was read, and whether two sets cost
+	// the same, as far as is known.
+	Reprice(prices []float64, alike func(i, j int) bool)
+}
 
-func (greedySchedule) reprice([]float64, func(i, j int) bool) {}
+// greedy takes the set with the greatest value, whatever it costs.
+type greedy struct{}
+
+func (greedy) Eligible(fits []int) []int      { return fits }
+func (greedy) Choose(values, _ []float64) int { return num.Argmax(values) }
+func (greedy) Slack() float64                 { return 0 }
+func (greedy) PerPrice() bool                 { return false }
+func (greedy) RecordPlay(int)                 {}
+
+func (greedy) Reprice([]float64, func(i, j int) bool) {}
 
 // epsilonSchedule is UCB-CVS's Algorithm 1 (Tay et al., NeurIPS 2023). With g_i the
 // greatest expected upper bound over control set i and epsilon_t the schedule,
@@ -55,10 +96,10 @@ type epsilonSchedule struct {
 	plays   int
 }
 
-func (e *epsilonSchedule) eligible(fits []int) []int { return fits }
+func (e *epsilonSchedule) Eligible(fits []int) []int { return fits }
 
-func (e *epsilonSchedule) choose(values, prices []float64) int {
-	epsilon := e.slack()
+func (e *epsilonSchedule) Choose(values, prices []float64) int {
+	epsilon := e.Slack()
 	greatest := values[num.Argmax(values)]
 	near := func(k int) bool { return values[k]+epsilon >= greatest }
 	cheapest := math.Inf(1)
@@ -76,13 +117,13 @@ func (e *epsilonSchedule) choose(values, prices []float64) int {
 	return best
 }
 
-func (e *epsilonSchedule) slack() float64 { return e.epsilon[min(e.plays, len(e.epsilon)-1)] }
+func (e *epsilonSchedule) Slack() float64 { return e.epsilon[min(e.plays, len(e.epsilon)-1)] }
 
-func (e *epsilonSchedule) perPrice() bool { return false }
+func (e *epsilonSchedule) PerPrice() bool { return false }
 
-func (e *epsilonSchedule) recordPlay(int) { e.plays++ }
+func (e *epsilonSchedule) RecordPlay(int) { e.plays++ }
 
-func (e *epsilonSchedule) reprice([]float64, func(i, j int) bool) {}
+func (e *epsilonSchedule) Reprice([]float64, func(i, j int) bool) {}
 
 // exploreThenCommit is UCB-CVS's ETC schedule: while the cheapest group of control
 // sets has plays left, the set of the group with the greatest expected upper bound
@@ -100,15 +141,10 @@ type exploreThenCommit struct {
 	plays  []int   // so far, per set
 }
 
-// Numbers of plays per group.
-const (
-	etc50  = 50
-	etc100 = 100
-	// etcAda is what ETC-Ada spends on each group, in costs of the most expensive set: a
-	// group of cost c gets floor(4 max cost / c) plays. The paper writes 4/c for costs
-	// whose greatest is 1.
-	etcAda = 4
-)
+// etcAda is what ETC-Ada spends on each group, in costs of the most expensive set: a
+// group of cost c gets floor(4 max cost / c) plays. The paper writes 4/c for costs
+// whose greatest is 1.
+const etcAda = 4
 
 // newExploreThenCommit groups the control sets by price, the whole of a typical step's. The full
 // set, sets that cost as much or more, and (without a full set) the most expensive group are left
@@ -116,11 +152,11 @@ const (
 func newExploreThenCommit(sets []space.ControlSet, prices []float64, plays int) *exploreThenCommit {
 	full := slices.IndexFunc(sets, space.ControlSet.Full)
 	e := &exploreThenCommit{full: full, limit: full, each: plays, plays: make([]int, len(sets))}
-	e.reprice(prices, func(i, j int) bool { return cost.Same(prices[i], prices[j]) })
+	e.Reprice(prices, func(i, j int) bool { return cost.Same(prices[i], prices[j]) })
 	return e
 }
 
-func (e *exploreThenCommit) reprice(prices []float64, alike func(i, j int) bool) {
+func (e *exploreThenCommit) Reprice(prices []float64, alike func(i, j int) bool) {
 	limit := e.limit
 	if limit < 0 {
 		limit = num.Argmax(prices)
@@ -156,7 +192,7 @@ func (e *exploreThenCommit) playsOf(price, highest float64) int {
 	return int(etcAda*highest/max(price, leastPrice(highest)) + cost.Tolerance)
 }
 
-func (e *exploreThenCommit) eligible(fits []int) []int {
+func (e *exploreThenCommit) Eligible(fits []int) []int {
 	for g, group := range e.groups {
 		if e.left[g] <= 0 {
 			continue
@@ -171,13 +207,13 @@ func (e *exploreThenCommit) eligible(fits []int) []int {
 	return fits
 }
 
-func (e *exploreThenCommit) choose(values, _ []float64) int { return num.Argmax(values) }
+func (e *exploreThenCommit) Choose(values, _ []float64) int { return num.Argmax(values) }
 
-func (e *exploreThenCommit) slack() float64 { return 0 }
+func (e *exploreThenCommit) Slack() float64 { return 0 }
 
-func (e *exploreThenCommit) perPrice() bool { return false }
+func (e *exploreThenCommit) PerPrice() bool { return false }
 
-func (e *exploreThenCommit) recordPlay(set int) {
+func (e *exploreThenCommit) RecordPlay(set int) {
 	e.plays[set]++
 	for g, group := range e.groups {
 		if slices.Contains(group, set) {
@@ -207,15 +243,15 @@ func newExploreThenBuy(sets []space.ControlSet, prices []float64) *exploreThenBu
 	return e
 }
 
-func (e *exploreThenBuy) reprice(prices []float64, alike func(i, j int) bool) {
-	e.exploreThenCommit.reprice(prices, alike)
+func (e *exploreThenBuy) Reprice(prices []float64, alike func(i, j int) bool) {
+	e.exploreThenCommit.Reprice(prices, alike)
 	e.least = leastPrice(slices.Max(prices))
 }
 
 // leastPrice is as what a free set counts beside sets of this highest price.
 func leastPrice(highest float64) float64 { return highest / 1000 }
 
-func (e *exploreThenBuy) choose(gains, prices []float64) int {
+func (e *exploreThenBuy) Choose(gains, prices []float64) int {
 	if e.exploring() || e.least == 0 {
 		return num.Argmax(gains)
 	}
@@ -226,15 +262,15 @@ func (e *exploreThenBuy) choose(gains, prices []float64) int {
 	return num.Argmax(rates)
 }
 
-// slack lets every set's value be found to the end: a cheap set's counts however far below the greatest it is.
-func (e *exploreThenBuy) slack() float64 {
+// Slack lets every set's value be found to the end: a cheap set's counts however far below the greatest it is.
+func (e *exploreThenBuy) Slack() float64 {
 	if e.exploring() {
 		return 0
 	}
 	return math.Inf(1)
 }
 
-func (e *exploreThenBuy) perPrice() bool { return !e.exploring() }
+func (e *exploreThenBuy) PerPrice() bool { return !e.exploring() }
 
 // exploring reports whether cheap groups have plays left.
 func (e *exploreThenBuy) exploring() bool {
