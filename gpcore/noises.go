@@ -8,9 +8,9 @@ import (
 
 // NoiseRule says how [GP.TrackNoises] follows noise variances that all move.
 type NoiseRule struct {
-	// Exact is the number of observations up to which every call refactorises.
+	// Exact is the number of observations up to which a call refactorises where a variance is to be updated.
 	Exact int
-	// Tau is the relative change of a noise variance from which it is updated.
+	// Tau is the relative change of a noise variance above which it is updated.
 	Tau float64
 	// Max is the largest number of updates in one call.
 	Max int
@@ -31,8 +31,9 @@ type NoiseReport struct {
 	Pending       int // variances still off by more than Tau
 }
 
-// TrackNoises moves the noise variances towards want (Len elements): exactly, by a
-// refactorisation, while that is cheap, else by at most rule.Max rank-one updates,
+// TrackNoises moves the noise variances towards want (Len elements). While all are within
+// rule.Tau of it, nothing changes. Else it moves them: exactly, by a refactorisation,
+// while that is cheap, else by at most rule.Max rank-one updates,
 // the largest relative change first, each O(n^2). It returns ErrShape or a
 // *ValueError and has changed nothing, or ErrNotPositiveDefinite where an update
 // failed; earlier updates stay, and the report describes the noise that is held.
@@ -44,7 +45,7 @@ func (g *GP) TrackNoises(want []float64, rule NoiseRule) (NoiseReport, error) {
 	if err := check.Noises(want); err != nil {
 		return NoiseReport{}, err
 	}
-	if n <= rule.Exact {
+	if n <= rule.Exact && g.worstNoise(want, rule.Tau) >= 0 {
 		if err := g.SetNoises(want); err != nil {
 			return g.certify(want, rule.Tau), err
 		}

@@ -68,6 +68,13 @@ func TestTrackNoisesCertificate(t *testing.T) {
 			t.Fatal("exact tracking left another noise")
 		}
 	}
+	for i := range want {
+		want[i] *= 1 + 0.04*rng.Float64()
+	}
+	held := g.NoiseVariance(3)
+	if r, err = g.TrackNoises(want, gpcore.NoiseRule{Exact: n, Tau: 0.05}); err != nil || r.Exact || r.Pending != 0 || r.SDHigh < 1 || g.NoiseVariance(3) != held {
+		t.Errorf("within Tau: %+v (%v), and a noise variance of %v where %v was held", r, err, g.NoiseVariance(3), held)
+	}
 	if _, err := g.TrackNoises(want[1:], rule); err != gpcore.ErrShape {
 		t.Fatal(err)
 	}

@@ -19,9 +19,8 @@ const RenewEvery = 50
 
 const (
 	// trackedProcesses is the greatest number of processes whose posterior at the screening points
-	// is kept: each takes memory of its own, and where there is one for the noise, all of the other's noise
-	// variances change at each step, which leaves nothing to be kept.
-	trackedProcesses = 1
+	// is kept, each with memory of its own: the objective's and that of its noise.
+	trackedProcesses = 2
 	// keepParts: where the function to maximise differs little from that of the step before, a search
 	// looks at an eighth of its screening points in turn, and at as many that were the best.
 	keepParts = 8

@@ -8,10 +8,12 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
-// fieldNoiseRule says how the objective's process follows the process of the noise: exactly while
-// a refactorisation is a small part of a decision, else the 16 largest changes of more than 2 %
-// a step, which leaves the posterior standard deviation within about 1 % of what it would be.
-func fieldNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 512, Tau: 0.02, Max: 16} }
+// fieldNoiseRule says how the objective's process follows the process of the noise: not at all
+// while all variances are within 5 % of what that says, which leaves the posterior standard
+// deviation within 2.5 % of what it would be. So most observations change the objective's process
+// by a term of rank one, and what is known at a search's points can follow. Else exactly while a
+// refactorisation is a small part of a decision, and above that by the 16 largest changes.
+func fieldNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 512, Tau: 0.05, Max: 16} }
 
 // errUnfollowed: an observation cannot be taken up by itself.
 var errUnfollowed = errors.New("a row without a sample variance")
@@ -24,7 +26,7 @@ func (m *Model) canFollow() bool {
 
 // follow takes up the newest row, after row left has gone (-1: none), where the noise is learnt:
 // the noise's process learns one target, and the objective's follows what it says now at every
-// row. O(n^2), up to 512 rows O(n^3/3).
+// row. O(n^2); where variances are moved, O(n^3/3) up to 512 rows.
 func (m *Model) follow(left int) error {
 	h, rows := m.Active, m.Data.Rows
 	r := &rows[len(rows)-1]
