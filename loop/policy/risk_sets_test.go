@@ -55,7 +55,7 @@ func TestRiskWithoutFullSet(t *testing.T) {
 		for _, hyper := range []string{"fit", "priors"} {
 			found, held, seeds := 0, 0, testsize.Of(1, 30)
 			if kind == kindUCBCVS {
-				seeds = testsize.Of(1, 5)
+				seeds = testsize.Of(1, 10)
 			}
 			for seed := range uint64(seeds) {
 				s := twoSets(kind, seed)
