@@ -252,8 +252,8 @@ type Model struct {
 	LengthscalePrior string `toml:"lengthscale_prior" default:"range" enum:"range,dimension" doc:"what is expected of the lengthscales that no prior states: range: about 0.3 of each range; dimension: more with more variables, about 0.2 of a range times their root, and vaguer"`
 	// Each: a knob without effect is found, and what all share stays in the competition.
 	Lengthscales string `toml:"lengthscales" default:"each" enum:"each,shared" doc:"which lengthscales the built-in set of priors has: each: beside those that all variables share, one prior with a lengthscale for each variable, fitted in the background, which finds variables without effect; shared: only the former, no fits"`
-	// A transformation that is not asked for is one more thing to read of a run.
-	Transform string `toml:"transform" default:"none" enum:"none,learnt" doc:"whether the objective is learnt through a transformation: none; learnt: through its root or its logarithm from when the readings ask for it a hundred times more strongly than for none. A logarithm of your own is a formula in [objective]"`
+	// What readings ask for decisively pays more often than it harms.
+	Transform string `toml:"transform" default:"auto" enum:"auto,none,learnt" doc:"whether the objective is learnt through a logarithm of how far it is from its best or worst reading: none; learnt: from when the readings ask for one a hundred times more strongly than for none; auto: learnt where nothing is given or compared in the objective's own unit, such as risk, random variables, drift or a prior. A logarithm of your own is a formula in [objective]"`
 	// Not smaller: weeks of steps should fit before the first is forgotten. Not
 	// larger: memory and the time of a decision grow with its square, 8 MB a factor
 	// at this size.

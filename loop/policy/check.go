@@ -207,28 +207,14 @@ func (c *checker) parts() {
 	}
 }
 
-// transform refuses a learnt transformation where what it changes is given or compared in the objective's
-// own unit.
+// transform refuses a learnt transformation where it is not sound.
 func (c *checker) transform() {
 	s := c.spec
-	if !c.oneOf("model.transform", "transform", cmp.Or(s.Model.Transform, transformNone), transformNone, transformLearnt) || s.Model.Transform != transformLearnt {
+	if !c.oneOf("model.transform", "transform", cmp.Or(s.Model.Transform, transformNone), transformAuto, transformNone, transformLearnt) || s.Model.Transform != transformLearnt {
 		return
 	}
-	for _, unsound := range []struct {
-		is  bool
-		why string
-	}{
-		{s.Acquisition == acquireNothing, "settings come from a design: nothing is decided by a model"},
-		{s.Risk > 0, "risk weighs the objective's own variance, which that of a transformed objective does not give"},
-		{len(s.ControlSets) > 0 && s.several(), "an average over what is left random is not that of a transformed objective"},
-		{s.NoiseVariance != nil, "the noise is given in the objective's unit, and how large it is in another depends on the objective"},
-		{s.Drift.Tracks(), "readings of different times would be compared"},
-		{s.Fidelity != nil, "fidelities may differ in more than a power"},
-		{s.Model.Hyperparameters == model.HyperFixed || len(s.Model.Priors) > 0, "the prior is given in the objective's unit"},
-	} {
-		if unsound.is {
-			c.fail("model.transform", "a learnt transformation is not sound here: %s; leave it out", unsound.why)
-		}
+	for _, why := range s.keepsUnit() {
+		c.fail("model.transform", "a learnt transformation is not sound here: %s; leave it out", why)
 	}
 }
 

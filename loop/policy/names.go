@@ -12,6 +12,7 @@ const (
 	varianceLog = "log"
 	varianceRaw = "raw"
 
+	transformAuto   = "auto"
 	transformNone   = "none"
 	transformLearnt = "learnt"
 

@@ -127,6 +127,29 @@ func (s *Spec) repeats(step int) bool {
 	return s.Steps > 0 && step > s.Steps-min(s.Steps/10, 6) && s.flat() && s.recommendsAll() && s.Acquisition != acquireNothing
 }
 
+// keepsUnit lists why the objective cannot be learnt through a transformation: what that changes is given or compared in
+// the objective's own unit.
+func (s *Spec) keepsUnit() []string {
+	var out []string
+	for _, unsound := range []struct {
+		is  bool
+		why string
+	}{
+		{s.Acquisition == acquireNothing, "settings come from a design: nothing is decided by a model"},
+		{s.Risk > 0, "risk weighs the objective's own variance, which that of a transformed objective does not give"},
+		{len(s.ControlSets) > 0 && s.several(), "an average over what is left random is not that of a transformed objective"},
+		{s.NoiseVariance != nil, "the noise is given in the objective's unit, and how large it is in another depends on the objective"},
+		{s.Drift.Tracks(), "readings of different times would be compared"},
+		{s.Fidelity != nil, "fidelities may differ in more than a power"},
+		{s.Model.Hyperparameters == model.HyperFixed || len(s.Model.Priors) > 0, "the prior is given in the objective's unit"},
+	} {
+		if unsound.is {
+			out = append(out, unsound.why)
+		}
+	}
+	return out
+}
+
 // flat reports whether a step costs the same everywhere.
 func (s *Spec) flat() bool {
 	return s.SettingCost == nil && len(s.MoveCost) == 0 && !s.CostsRead && !s.PerCost

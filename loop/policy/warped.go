@@ -8,30 +8,24 @@ import (
 	"github.com/labtuner/tuner/loop/policy/warp"
 )
 
-// warped is a policy whose model learns the objective through a power (package warp) from the moment on that the readings
+// warped is a policy whose model learns the objective through a logarithm (package warp) from the moment on that the readings
 // ask for one. The engine inside knows the transformed objective alone; here it is brought into the engine's unit, and what
 // the engine says of it back: a mean becomes a median, bounds stay bounds, standard deviations are half-widths. The variance
-// of shots is taken along by the slope (delta method). A fit that is under way when the power changes ends in the old unit,
+// of shots is taken along by the slope (delta method). A fit that is under way when the logarithm changes ends in the old unit,
 // and holds until the next one.
 type warped struct {
 	*engine
-	power warp.Power
+	log   warp.Log
 	dates warp.Dates
 }
 
 // newWarped is the policy around an engine.
 func newWarped(e *engine) *warped {
-	return &warped{engine: e, power: warp.None(), dates: warp.NewDates(len(e.axes))}
+	return &warped{engine: e, dates: warp.NewDates(len(e.axes))}
 }
 
 // Observe implements [Policy].
 func (p *warped) Observe(o Observation) error {
-	if o.Valid && !p.power.Takes(o.Mean) { // a logarithm of what is not of the others' sign
-		if err := p.adopt(warp.None()); err != nil {
-			return err
-		}
-		p.dates.End()
-	}
 	if err := p.engine.Observe(p.inside(o)); err != nil {
 		return err
 	}
@@ -43,10 +37,10 @@ func (p *warped) Observe(o Observation) error {
 
 // inside is an observation as the engine takes it.
 func (p *warped) inside(o Observation) Observation {
-	if !o.Valid || !p.power.Acts() {
+	if !o.Valid || !p.log.Acts() {
 		return o
 	}
-	z, slope := p.power.Of(o.Mean)
+	z, slope := p.log.Of(o.Mean)
 	o.Mean, o.Variance = z, o.Variance*slope*slope
 	return o
 }
@@ -67,19 +61,19 @@ func (p *warped) ask(more int) error {
 	rows := p.model.Data.Rows
 	var x, y []float64
 	for i := range rows {
-		x, y = append(x, rows[i].X...), append(y, p.power.Back(rows[i].Mean))
+		x, y = append(x, rows[i].X...), append(y, p.log.Back(rows[i].Mean))
 	}
 	chosen, err := warp.Choose(x, y, len(p.axes))
-	if err != nil || chosen == p.power {
+	if err != nil || chosen == p.log {
 		return err
 	}
 	return p.adopt(chosen)
 }
 
 // adopt brings what was observed from one unit into another.
-func (p *warped) adopt(to warp.Power) error {
-	from := p.power
-	p.power = to
+func (p *warped) adopt(to warp.Log) error {
+	from := p.log
+	p.log = to
 	p.cache.Renew()
 	p.kept.Forget()
 	return p.model.Retell(func(r *model.Row) {
@@ -94,10 +88,10 @@ func (p *warped) adopt(to warp.Power) error {
 func (p *warped) Propose(ctx context.Context) (Proposal, error) {
 	out, err := p.engine.Propose(ctx)
 	w := &out.Why
-	if w.SD = p.power.Spread(w.Mean, w.SD); p.valuesAreLevels() && math.IsNaN(w.Unseen) {
-		w.Value = p.power.Back(w.Value)
+	if w.SD = p.log.Spread(w.Mean, w.SD); p.valuesAreLevels() && math.IsNaN(w.Unseen) {
+		w.Value = p.log.Back(w.Value)
 	}
-	w.Mean = p.power.Back(w.Mean)
+	w.Mean = p.log.Back(w.Mean)
 	return out, err
 }
 
@@ -110,8 +104,8 @@ func (p *warped) valuesAreLevels() bool {
 
 // outside is an estimate in the objective's unit.
 func (p *warped) outside(e Estimate) Estimate {
-	return Estimate{Mean: p.power.Back(e.Mean), SD: p.power.Spread(e.Mean, e.SD), NoiseSD: p.power.Spread(e.Mean, e.NoiseSD),
-		LowerBound: p.power.Back(e.LowerBound), Feasibility: e.Feasibility}
+	return Estimate{Mean: p.log.Back(e.Mean), SD: p.log.Spread(e.Mean, e.SD), NoiseSD: p.log.Spread(e.Mean, e.NoiseSD),
+		LowerBound: p.log.Back(e.LowerBound), Feasibility: e.Feasibility}
 }
 
 // Recommend implements [Policy].
@@ -144,7 +138,7 @@ func (p *warped) Acquisition(controlSet int, x [][]float64) ([]float64, error) {
 	out, err := p.engine.Acquisition(controlSet, x)
 	if p.valuesAreLevels() {
 		for i := range out {
-			out[i] = p.power.Back(out[i])
+			out[i] = p.log.Back(out[i])
 		}
 	}
 	return out, err
@@ -152,7 +146,7 @@ func (p *warped) Acquisition(controlSet int, x [][]float64) ([]float64, error) {
 
 // RecommendAt implements [Weigher]: by a risk of 0, since that of a transformed objective is another.
 func (p *warped) RecommendAt(risk float64) (Recommendation, error) {
-	if risk > 0 && p.power.Acts() {
+	if risk > 0 && p.log.Acts() {
 		return Recommendation{}, ErrNoNoise
 	}
 	r, err := p.engine.RecommendAt(risk)
@@ -162,7 +156,7 @@ func (p *warped) RecommendAt(risk float64) (Recommendation, error) {
 
 // Tradeoffs implements [Weigher].
 func (p *warped) Tradeoffs() ([]Tradeoff, error) {
-	if p.power.Acts() {
+	if p.log.Acts() {
 		return nil, ErrNoNoise
 	}
 	return p.engine.Tradeoffs()

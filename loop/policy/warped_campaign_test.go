@@ -53,7 +53,7 @@ func poweredProblems() []powered {
 		{"Goldstein-Price", 2, -3, goldstein, 0, 0.02, true},
 		{"Hartmann-3", 3, 3.86278, hartmann3, 0.02, 0, false},
 		{"Branin", 2, -0.397887, branin(0).f, 0.5, 0, true},
-		{"Branin above 400", 2, 400 - 0.397887, func(u []float64) float64 { return 400 + branin(0).f(u) }, 0.5, 0, false},
+		{"Branin above 400", 2, 400 - 0.397887, func(u []float64) float64 { return 400 + branin(0).f(u) }, 0.5, 0, true},
 	}
 }
 
@@ -73,7 +73,7 @@ func (q powered) regretOf(t *testing.T, transform string, seed uint64) (regret f
 		y += (q.noise + q.relative*math.Abs(y)) * rng.NormFloat64()
 		observe(t, p, Observation{Step: step, X: next.X, Mean: y, Variance: math.NaN(), Shots: 1, Valid: true})
 		if w, ok := p.(*warped); ok {
-			acted = acted || w.power.Acts()
+			acted = acted || w.log.Acts()
 		}
 	}
 	r, err := p.Recommend()

@@ -53,13 +53,13 @@ func tellSteep(t *testing.T, p Policy, count int, sign float64) (settings [][]fl
 func TestLearntTransformation(t *testing.T) {
 	for _, sign := range []float64{1, -1} {
 		p := fresh(t, warpedSpec()).(*warped)
-		if tellSteep(t, p, 7, sign); p.power.Acts() {
-			t.Fatalf("after 7 observations of 2 variables: %+v", p.power)
+		if tellSteep(t, p, 7, sign); p.log.Acts() {
+			t.Fatalf("after 7 observations of 2 variables: %+v", p.log)
 		}
 		p = fresh(t, warpedSpec()).(*warped)
 		settings := tellSteep(t, p, 20, sign)
-		if p.power.Exponent != 0 || p.power.Reference*sign <= 0 {
-			t.Fatalf("sign %g, after 20 observations: %+v, want a logarithm", sign, p.power)
+		if !p.log.Acts() {
+			t.Fatalf("sign %g, after 20 observations: %+v, want a logarithm", sign, p.log)
 		}
 		all, err := p.Predict(0, settings)
 		if err != nil {
@@ -80,26 +80,6 @@ func TestLearntTransformation(t *testing.T) {
 			t.Errorf("sign %g: why %+v", sign, q.Why)
 		}
 	}
-}
-
-// A reading of the other sign has no logarithm: the objective is taken as it is from then on, as it was
-// told before.
-func TestTransformationEndsAtTheOtherSign(t *testing.T) {
-	p := fresh(t, warpedSpec()).(*warped)
-	settings := tellSteep(t, p, 20, 1)
-	if !p.power.Acts() {
-		t.Fatal("no transformation")
-	}
-	observe(t, p, Observation{Step: 21, X: []float64{0.9, 0.9}, Mean: -0.5, Variance: math.NaN(), Shots: 1, Valid: true})
-	if p.power != warp.None() {
-		t.Fatalf("%+v", p.power)
-	}
-	for i := range 20 {
-		if y := steep(settings[i], 1); math.Abs(p.model.Data.Rows[i].Mean-y) > 1e-9*y {
-			t.Errorf("step %d is kept as %g, it was %g", i+1, p.model.Data.Rows[i].Mean, y)
-		}
-	}
-	propose(t, p)
 }
 
 // A run that is resumed, and one whose decisions are taken from the record, go on as one that was not
@@ -126,18 +106,18 @@ func TestTransformationAfterSkips(t *testing.T) {
 	if a, b := propose(t, whole), propose(t, resumed); a.X[0] != b.X[0] || a.X[1] != b.X[1] {
 		t.Errorf("step 25: %v and %v", a.X, b.X)
 	}
-	if a, b := whole.(*warped).power, resumed.(*warped).power; a != b || !a.Acts() {
-		t.Errorf("powers %+v and %+v", a, b)
+	if a, b := whole.(*warped).log, resumed.(*warped).log; a != b || !a.Acts() {
+		t.Errorf("logarithms %+v and %+v", a, b)
 	}
 }
 
 // The variance of shots goes along by the slope.
 func TestTransformationOfVariances(t *testing.T) {
 	p := newWarped(fresh(t, fixedSpec("gp-ucb", 2, 4)).(*engine))
-	p.power = warp.Power{Exponent: 0, Reference: 2}
+	p.log = warp.Log{Center: 2, Width: 1}
 	o := p.inside(Observation{Mean: 8, Variance: 0.04, Valid: true})
-	if want := 2 * (1 + math.Log(4)); math.Abs(o.Mean-want) > 1e-12 || math.Abs(o.Variance-0.04/16) > 1e-12 {
-		t.Errorf("mean %g, variance %g, want %g, %g", o.Mean, o.Variance, want, 0.04/16)
+	if want := 2 + math.Log(7); math.Abs(o.Mean-want) > 1e-12 || math.Abs(o.Variance-0.04/49) > 1e-12 {
+		t.Errorf("mean %g, variance %g, want %g, %g", o.Mean, o.Variance, want, 0.04/49)
 	}
 }
 
@@ -145,7 +125,7 @@ func TestTransformationOfVariances(t *testing.T) {
 func TestNewRefusesTransformations(t *testing.T) {
 	s := warpedSpec()
 	refused(t, []refusal{
-		{`transform "log" is not known: use one of none, learnt`, s, func(s *Spec) { s.Model.Transform = "log" }},
+		{`transform "log" is not known: use one of auto, none, learnt`, s, func(s *Spec) { s.Model.Transform = "log" }},
 		{`not sound here: risk weighs the objective's own variance`, rahboSpec(2, 1), func(s *Spec) { s.Model.Transform = "learnt" }},
 		{`not sound here: an average over what is left random`, subsetsSpec("ucb-psq", 1), func(s *Spec) { s.Model.Transform = "learnt" }},
 		{`not sound here: the noise is given in the objective's unit`, s, func(s *Spec) { s.NoiseVariance = func([]float64) float64 { return 1 } }},

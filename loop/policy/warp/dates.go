@@ -1,8 +1,6 @@
 package warp
 
-import "math"
-
-// Dates says when to ask for a power: when there are 2 d + 4 valid observations, and whenever there are a quarter more.
+// Dates says when to ask for a logarithm: when there are 2 d + 4 valid observations, and whenever there are a quarter more.
 // It follows from the observations alone, so that a resumed run asks as one that was not interrupted.
 type Dates struct {
 	count int // of valid observations
@@ -23,6 +21,3 @@ func (d *Dates) Due(more int) bool {
 	}
 	return true
 }
-
-// End is when the question has been answered for good.
-func (d *Dates) End() { d.next = math.MaxInt }

@@ -3,15 +3,13 @@ package warp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
-// exponents that compete: none, root and logarithm, for values that bunch near zero.
-var exponents = []float64{1, 0.5, 0}
-
-// asked is by how many times the evidence of a transformation must exceed that of none: "decisive" by
+// asked is by how many times the evidence of a logarithm must exceed that of none: "decisive" by
 // Jeffreys (Theory of Probability, 1961), since a transformation that is wrong costs more than one that is
 // missing.
 const asked = 100
@@ -19,58 +17,74 @@ const asked = 100
 // mostReadings bounds the work: the newest count.
 const mostReadings = 256
 
-// Choose is the transformation that readings y at settings x ask for, row after row of so many unit coordinates. The
-// evidence of an exponent is
+// fewest readings say nothing of their spread.
+const fewest = 3
+
+// widths of the logarithms that compete, as shares of the distance from the end of the readings that a logarithm
+// is about to their median.
+func widths() []float64 { return []float64{1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5} }
+
+// Choose is the logarithm that readings y at settings x ask for, row after row of so many unit coordinates; the zero
+// Log where they ask for none. Those about the best reading and those about the worst compete. The evidence of one is
 //
 //	p(y) = sum over models of p(z(y)) times the product of dz/dy,
 //
 // where a model is a Matern 5/2 process with one of a few lengthscales and noises; its mean is that of the
-// readings, its variance the likeliest. It is none where readings have both signs or are few.
-func Choose(x, y []float64, dims int) (Power, error) {
+// readings, its variance the likeliest. O(n^3) for 256 readings at most.
+func Choose(x, y []float64, dims int) (Log, error) {
 	if n := len(y); n > mostReadings {
 		x, y = x[(n-mostReadings)*dims:], y[n-mostReadings:]
 	}
-	reference, ok := middle(y)
-	if !ok {
-		return None(), nil
+	if len(y) < fewest {
+		return Log{}, nil
 	}
-	evidence := make([]float64, len(exponents))
-	for i := range evidence {
-		evidence[i] = math.Inf(-1)
+	worst, best := slices.Min(y), slices.Max(y)
+	spread := best - worst
+	if !(spread > 0) || math.IsInf(spread, 1) { // all are equal, or so far apart that differences are no numbers
+		return Log{}, nil
 	}
+	unit := make([]float64, len(y)) // 0 is the worst reading, 1 the best
+	for i, v := range y {
+		unit[i] = (v - worst) / spread
+	}
+	all := candidates(unit)
+	evidence := slices.Repeat([]float64{math.Inf(-1)}, len(all))
 	for _, length := range []float64{0.1, 0.2, 0.4, 0.8} {
 		for _, noise := range []float64{1e-4, 1e-2, 0.1, 1} {
-			if err := addEvidence(evidence, hypothesis{length, noise, dims}, x, y, reference); err != nil {
-				return None(), err
+			if err := addEvidence(evidence, all, hypothesis{length, noise, dims}, x, unit); err != nil {
+				return Log{}, err
 			}
 		}
 	}
-	best := 0
-	for i := range exponents {
-		if evidence[i] > evidence[best] {
-			best = i
+	most := 0
+	for i := range all {
+		if evidence[i] > evidence[most] {
+			most = i
 		}
 	}
-	if !(evidence[best]-evidence[0] > math.Log(asked)) {
-		return None(), nil
+	if !(evidence[most]-evidence[0] > math.Log(asked)) {
+		return Log{}, nil
 	}
-	return Power{Exponent: exponents[best], Reference: reference}, nil
+	out := Log{Center: worst, Width: all[most].Width * spread}
+	if all[most].Center == 1 {
+		out.Center = best
+	}
+	return out, nil
 }
 
-// middle is the geometric mean of values of one sign; ok is false where they are not, or fewer than three.
-func middle(y []float64) (reference float64, ok bool) {
-	if len(y) < 3 {
-		return 0, false
-	}
-	sum := 0.0
-	for _, v := range y {
-		if !(v/y[0] > 0) {
-			return 0, false
+// candidates are none, and logarithms about both ends of readings from 0 to 1.
+func candidates(unit []float64) []Log {
+	sorted := slices.Sorted(slices.Values(unit))
+	median := sorted[len(sorted)/2]
+	out := []Log{{}}
+	for _, end := range []float64{1, 0} {
+		for _, w := range widths() {
+			if width := w * math.Abs(end-median); width > 0 {
+				out = append(out, Log{Center: end, Width: width})
+			}
 		}
-		sum += math.Log(math.Abs(v))
 	}
-	reference = math.Copysign(math.Exp(sum/float64(len(y))), y[0])
-	return reference, reference != 0 && !math.IsInf(reference, 0)
+	return out
 }
 
 // hypothesis is a model: the noise variance is relative to the process's.
@@ -79,34 +93,28 @@ type hypothesis struct {
 	dims          int
 }
 
-// addEvidence adds the likelihood of one model to that of each exponent, in logarithms. With Q = z' K^-1 z of
+// addEvidence adds the likelihood of one model to that of each candidate, in logarithms. With Q = z' K^-1 z of
 // centred values z, the likelihood is greatest at the variance Q/n: -n/2 log(Q/n) - log|K|/2, but for what all share.
-func addEvidence(evidence []float64, h hypothesis, x, y []float64, reference float64) error {
+func addEvidence(evidence []float64, all []Log, h hypothesis, x, y []float64) error {
 	n := len(y)
-	lengths := make([]float64, h.dims)
-	for i := range lengths {
-		lengths[i] = h.length * math.Sqrt(float64(h.dims))
-	}
-	noises, z := make([]float64, n), make([]float64, n)
-	for i := range noises {
-		noises[i] = h.noise
-	}
+	lengths := slices.Repeat([]float64{h.length * math.Sqrt(float64(h.dims))}, h.dims)
+	noises, z := slices.Repeat([]float64{h.noise}, n), make([]float64, n)
 	g := gpcore.New(kernels.Matern52(1, lengths), n)
 	if err := g.Load(x, z, noises); err != nil {
-		return fmt.Errorf("evidence of the objective's power: %w", err)
+		return fmt.Errorf("evidence of the objective's logarithm: %w", err)
 	}
 	alone := g.LogLikelihood() // of zeros: -log|K|/2, and what all share
-	for i, exponent := range exponents {
-		p, mean, jacobian := Power{exponent, 1}, 0.0, 0.0
+	for i, t := range all {
+		mean, jacobian := 0.0, 0.0
 		for k, v := range y {
-			value, slope := p.Of(v / reference)
+			value, slope := t.Of(v)
 			z[k], mean, jacobian = value, mean+value/float64(n), jacobian+math.Log(slope)
 		}
 		for k := range z {
 			z[k] -= mean
 		}
 		if err := g.SetTargets(z); err != nil {
-			return fmt.Errorf("evidence of the objective's power: %w", err)
+			return fmt.Errorf("evidence of the objective's logarithm: %w", err)
 		}
 		q := 2 * (alone - g.LogLikelihood())
 		if !(q > 0) { // all readings are equal

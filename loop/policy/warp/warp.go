@@ -1,62 +1,50 @@
-// Package warp looks at an objective through a power: a process that is smooth and of one scale describes
-// the logarithm or the root of some objectives better than themselves. Which power that is, if any, the
-// readings say by their evidence ([Choose]).
+// Package warp looks at an objective through a logarithm: a process that is smooth and of one scale describes
+// some objectives better so, those that are steep far from their optimum and flat near it, and those of many
+// orders of magnitude. Whether it does, and from where on, the readings say by their evidence ([Choose]).
 package warp
 
 import "math"
 
-// Power is Box and Cox's transformation (J. R. Stat. Soc. B 26 (1964)) of values of one sign, scaled so that
-// at a reference it leaves the value and has slope 1: with u = |y| and r the reference,
+// Log is a logarithm to both sides of a reference c, from about a width w on:
 //
-//	|z| = r + r ((u/r)^Exponent - 1)/Exponent,   r + r log(u/r) for exponent 0,
+//	z = c + sign(y-c) w log(1 + |y-c|/w)
 //
-// so that z has y's unit. z grows with y, also where both are negative, as an objective that is minimised is.
-type Power struct {
-	Exponent float64
-	// Reference is positive, and negative where values are.
-	Reference float64
+// (a "bi-log" transformation; Whittaker et al., J. R. Stat. Soc. C 54 (2005), and of constraints Eriksson and
+// Poloczek, AISTATS 2021). It has y's unit, leaves c with slope 1, grows with y and has a value for every y. The
+// zero Log leaves values as they are.
+type Log struct {
+	Center float64
+	// Width is positive; 0 for no logarithm.
+	Width float64
 }
-
-// None leaves values as they are.
-func None() Power { return Power{Exponent: 1, Reference: 1} }
 
 // Acts reports whether values change.
-func (p Power) Acts() bool { return p.Exponent != 1 }
+func (t Log) Acts() bool { return t.Width > 0 }
 
-// Takes reports whether a value has a transformed one.
-func (p Power) Takes(y float64) bool { return !p.Acts() || y/p.Reference > 0 }
-
-// Of is the transformed value, and its slope. [Power.Takes] y.
-func (p Power) Of(y float64) (z, slope float64) {
-	if !p.Acts() {
+// Of is the transformed value, and its slope.
+func (t Log) Of(y float64) (z, slope float64) {
+	if !t.Acts() {
 		return y, 1
 	}
-	u := y / p.Reference
-	if p.Exponent == 0 {
-		return p.Reference * (1 + math.Log(u)), 1 / u
-	}
-	raised := math.Pow(u, p.Exponent)
-	return p.Reference * (1 + (raised-1)/p.Exponent), raised / u
+	u := (y - t.Center) / t.Width
+	return t.Center + t.Width*math.Copysign(math.Log1p(math.Abs(u)), u), 1 / (1 + math.Abs(u))
 }
 
-// Back is the value that has this transformed one; the nearest to it where none has: far enough below, a root
-// has no value. A logarithm's ends at e^200 references, so that it stays a number.
-func (p Power) Back(z float64) float64 {
-	if !p.Acts() {
+// Back is the value that has this transformed one. Beyond e^200 widths from the reference it grows no more, so
+// that it stays a number.
+func (t Log) Back(z float64) float64 {
+	if !t.Acts() {
 		return z
 	}
-	w := z/p.Reference - 1
-	if p.Exponent == 0 {
-		const end = 200
-		return p.Reference * math.Exp(min(w, end))
-	}
-	return p.Reference * math.Pow(max(1+p.Exponent*w, 0), 1/p.Exponent)
+	const end = 200
+	w := (z - t.Center) / t.Width
+	return t.Center + t.Width*math.Copysign(math.Expm1(min(math.Abs(w), end)), w)
 }
 
 // Spread is the half-width of what lies within sd of a transformed value.
-func (p Power) Spread(z, sd float64) float64 {
-	if !p.Acts() {
+func (t Log) Spread(z, sd float64) float64 {
+	if !t.Acts() {
 		return sd
 	}
-	return math.Abs(p.Back(z+sd)-p.Back(z-sd)) / 2
+	return (t.Back(z+sd) - t.Back(z-sd)) / 2
 }

@@ -3,40 +3,41 @@ package warp
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
-// There and back, slopes against differences, and growth, for values of either sign.
-func TestPower(t *testing.T) {
+// There and back, slopes against differences, and growth, on both sides of the reference.
+func TestLog(t *testing.T) {
 	const seed = 5
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 500 {
-		p := Power{exponents[rng.IntN(len(exponents))], math.Copysign(math.Exp(3*rng.NormFloat64()), rng.NormFloat64())}
-		y := p.Reference * math.Exp(2*rng.NormFloat64())
-		z, slope := p.Of(y)
-		if back := p.Back(z); math.Abs(back-y) > 1e-9*math.Abs(y) {
-			t.Errorf("seed %d: %+v: %g comes back as %g", seed, p, y, back)
+		l := Log{Center: 10 * rng.NormFloat64(), Width: math.Exp(3 * rng.NormFloat64())}
+		y := l.Center + l.Width*math.Copysign(math.Exp(3*rng.NormFloat64()), rng.NormFloat64())
+		z, slope := l.Of(y)
+		if back := l.Back(z); math.Abs(back-y) > 1e-9*(math.Abs(y)+math.Abs(l.Center)) {
+			t.Errorf("seed %d: %+v: %g comes back as %g", seed, l, y, back)
 		}
-		h := 1e-5 * math.Abs(y)
-		above, _ := p.Of(y + h)
-		below, _ := p.Of(y - h)
-		if d := (above - below) / (2 * h); math.Abs(d-slope) > 1e-5*slope || !(above > below) {
-			t.Errorf("seed %d: %+v at %g: slope %g, differences say %g", seed, p, y, slope, d)
+		h := 1e-3 * (math.Abs(y-l.Center) + l.Width) // not less: values near the reference are differences
+		above, _ := l.Of(y + h)
+		below, _ := l.Of(y - h)
+		if d := (above - below) / (2 * h); math.Abs(d-slope) > 1e-4*slope && math.Abs(y-l.Center) > h || !(above > below) {
+			t.Errorf("seed %d: %+v at %g: slope %g, differences say %g", seed, l, y, slope, d)
 		}
-		if p.Takes(-y) == p.Acts() {
-			t.Errorf("seed %d: %+v takes %g: %v", seed, p, -y, p.Takes(-y))
+		if at, one := l.Of(l.Center); at != l.Center || one != 1 {
+			t.Errorf("seed %d: %+v moves its reference to %g with slope %g", seed, l, at, one)
 		}
-		if at, one := p.Of(p.Reference); math.Abs(at-p.Reference) > 1e-12*math.Abs(at) || math.Abs(one-1) > 1e-12 {
-			t.Errorf("seed %d: %+v moves its reference to %g with slope %g", seed, p, at, one)
+		if far := l.Back(math.Copysign(1e300, rng.NormFloat64())); math.IsNaN(far) || math.IsInf(far, 0) {
+			t.Errorf("seed %d: %+v: far away is %g", seed, l, far)
 		}
-		if far := p.Back(math.Copysign(1e300, rng.NormFloat64())); math.IsNaN(far) || p.Exponent == 0 && math.IsInf(far, 0) {
-			t.Errorf("seed %d: %+v: far away is %g", seed, p, far)
-		}
+	}
+	if z, slope := (Log{}).Of(3); z != 3 || slope != 1 || (Log{}).Back(3) != 3 || (Log{}).Spread(3, 0.5) != 0.5 {
+		t.Errorf("none makes %g, %g of 3", z, slope)
 	}
 }
 
-// Of a smooth function its exponential asks for the logarithm, its square for the root, the former with the sign
-// turned too; itself for nothing, nor do values of both signs, equal ones and few.
+// Of a smooth function its exponential asks for a logarithm about the worst reading, minus the exponential about the
+// best one, wherever zero is; itself asks for nothing, nor do equal values and few.
 func TestChoose(t *testing.T) {
 	const seed, n = 2, 40
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -45,27 +46,36 @@ func TestChoose(t *testing.T) {
 		x[2*k], x[2*k+1] = rng.Float64(), rng.Float64()
 		smooth[k] = 6 + 2*math.Sin(4*x[2*k]) + 2*math.Cos(3*x[2*k+1]) + 0.01*rng.NormFloat64()
 	}
+	const none, worst, best = 0, 1, 2
 	for _, c := range []struct {
 		name string
 		of   func(v float64) float64
-		want float64
+		want int
 	}{
-		{"itself", func(v float64) float64 { return v }, 1},
-		{"exponential", math.Exp, 0},
-		{"minus the exponential", func(v float64) float64 { return -math.Exp(v) }, 0},
-		{"square", func(v float64) float64 { return v * v }, 0.5},
-		{"both signs", func(v float64) float64 { return math.Exp(v) - 400 }, 1},
-		{"zero among them", func(v float64) float64 { return max(math.Exp(v)-400, 0) }, 1},
-		{"equal", func(float64) float64 { return 3 }, 1},
-		{"huge", func(v float64) float64 { return 1e300 * v }, 1},
+		{"itself", func(v float64) float64 { return v }, none},
+		{"exponential", math.Exp, worst},
+		{"minus the exponential", func(v float64) float64 { return -math.Exp(v) }, best},
+		{"both signs", func(v float64) float64 { return 400 - math.Exp(v) }, best},
+		{"far from zero", func(v float64) float64 { return 1e5 + math.Exp(v) }, worst},
+		{"equal", func(float64) float64 { return 3 }, none},
+		{"huge", func(v float64) float64 { return 1e300 * v }, none},
+		{"huge, minus the exponential", func(v float64) float64 { return -1e300 * math.Exp(v) }, best},
+		{"differences that are no numbers", func(v float64) float64 { return math.Copysign(1.7e308, v-6) }, none},
 	} {
 		y := make([]float64, n)
 		for k := range y {
 			y[k] = c.of(smooth[k])
 		}
 		got, err := Choose(x, y, 2)
-		if err != nil || got.Exponent != c.want {
-			t.Errorf("seed %d, %s: exponent %g (%v), want %g", seed, c.name, got.Exponent, err, c.want)
+		is := none
+		switch {
+		case got.Acts() && got.Center == slices.Max(y):
+			is = best
+		case got.Acts():
+			is = worst
+		}
+		if err != nil || is != c.want {
+			t.Errorf("seed %d, %s: %+v (%v), want %d", seed, c.name, got, err, c.want)
 		}
 	}
 	if got, err := Choose(x[:4], []float64{1, 1000}, 2); err != nil || got.Acts() {
