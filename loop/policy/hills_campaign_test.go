@@ -157,7 +157,7 @@ func (h *hilly) play(t *testing.T, seed uint64, ends bool) (regret, gap float64)
 	if h.risk > 0 {
 		s.Kind, s.Risk = "rahbo", h.risk
 	}
-	s.Confidence, s.Beta, s.Design, s.InitialSteps, s.Model = "irgp", 2, "sobol", 10, Model{Kernel: "matern52", Hyperparameters: model.HyperPriors}
+	s.Confidence, s.Beta, s.Design, s.InitialSteps, s.Model = "irgp", 2, "sobol", 10, Model{Kernel: "matern52", Hyperparameters: model.HyperPriors, Transform: transformAuto}
 	s.Variables[0].Levels = h.levels
 	if ends {
 		s.Steps = h.steps

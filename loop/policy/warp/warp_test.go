@@ -100,3 +100,29 @@ func TestChooseOfNoise(t *testing.T) {
 		t.Errorf("%d of 100 draws of nothing but noise were transformed", wrong)
 	}
 }
+
+// A search has looked closely at the optimum. Noise that is the same everywhere leaves no logarithm that is narrow beside
+// it; noise of the logarithms, which shrinks towards the optimum, does.
+func TestChooseIsWiderThanTheNoise(t *testing.T) {
+	const n, sd = 40, 1.0
+	for seed := range uint64(10) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		x, even, shrinking := make([]float64, 2*n), make([]float64, n), make([]float64, n)
+		for k := range even {
+			u, v := rng.Float64()-0.4, rng.Float64()-0.6
+			if k%2 == 1 {
+				u, v = 0.02*rng.NormFloat64(), 0.02*rng.NormFloat64()
+			}
+			x[2*k], x[2*k+1] = 0.4+u, 0.6+v
+			square := u*u + v*v
+			even[k], shrinking[k] = -2e4*square*square+sd*rng.NormFloat64(), -300*square*math.Exp(0.1*rng.NormFloat64())
+		}
+		wide, err := Choose(x, even, 2)
+		if err != nil || wide.Acts() && wide.Width < 5*sd { // the standard deviation is known to a factor
+			t.Errorf("seed %d: %+v (%v), and the noise's standard deviation is %g", seed, wide, err, sd)
+		}
+		if narrow, err := Choose(x, shrinking, 2); err != nil || !narrow.Acts() || narrow.Width >= 5*sd {
+			t.Errorf("seed %d: %+v (%v) where the noise shrinks", seed, narrow, err)
+		}
+	}
+}
