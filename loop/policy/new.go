@@ -77,7 +77,7 @@ func New(s Spec) (Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
-	if t := s.Model.Transform; t == transformLearnt || t == transformAuto && len(s.keepsUnit()) == 0 {
+	if s.learnsLogarithm() {
 		return newWarped(e), nil
 	}
 	return e, nil

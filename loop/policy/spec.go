@@ -127,6 +127,21 @@ func (s *Spec) repeats(step int) bool {
 	return s.Steps > 0 && step > s.Steps-min(s.Steps/10, 6) && s.flat() && s.recommendsAll() && s.Acquisition != acquireNothing
 }
 
+// LearnsLogarithm reports whether a policy of the specification learns the objective through a logarithm once the readings
+// ask for one.
+func LearnsLogarithm(s Spec) bool {
+	if k, known := KindOf(s.Kind); known {
+		s.complete(k)
+	}
+	s.completeDrift()
+	return s.learnsLogarithm()
+}
+
+// learnsLogarithm is LearnsLogarithm of a specification that is complete.
+func (s *Spec) learnsLogarithm() bool {
+	return s.Model.Transform == transformLearnt || s.Model.Transform == transformAuto && len(s.keepsUnit()) == 0
+}
+
 // keepsUnit lists why the objective cannot be learnt through a transformation: what that changes is given or compared in
 // the objective's own unit.
 func (s *Spec) keepsUnit() []string {

@@ -198,7 +198,11 @@ func modelWords(w *setup.Setup) string {
 	if usual := w.Config.Model.Capacity; usual != m.Capacity {
 		most += fmt.Sprintf(", as priors compete (%d where they do not, or model.capacity)", usual)
 	}
-	return fmt.Sprintf("Gaussian process, %s kernel, %s, %s", kernelName(m.Kernel), how, most)
+	of := ""
+	if policy.LearnsLogarithm(w.Spec) {
+		of = ", through a logarithm once readings ask for one"
+	}
+	return fmt.Sprintf("Gaussian process, %s kernel%s, %s, %s", kernelName(m.Kernel), of, how, most)
 }
 
 // priorWords says how hyperparameters compete.
