@@ -29,9 +29,7 @@ const (
 // nearest to x (ties to even) and r = x - f, exact, it is P(r) * 2^f, where P is
 // evaluated by Horner's rule with fused multiply-adds. The error is below one unit
 // in the last place.
-func Exp2(x float64) float64 {
-	return exp2(min(max(x, -exp2Limit), exp2Limit), 0)
-}
+func Exp2(x float64) float64 { return exp2(bounded(x, exp2Limit), 0) }
 
 // Exp returns e^x for -693 <= x <= 693; an argument beyond is taken as the limit.
 // The product x*log2(e) is taken in two parts,
@@ -40,19 +38,63 @@ func Exp2(x float64) float64 {
 //
 // and l is added to r before the polynomial of [Exp2], so the error stays below
 // one unit in the last place.
-func Exp(x float64) float64 {
-	x = min(max(x, -expLimit), expLimit)
-	h := float64(x * log2E)
-	return exp2(h, math.FMA(x, log2ELow, math.FMA(x, log2E, -h)))
+func Exp(x float64) float64 { return exp2(inBinary(bounded(x, expLimit))) }
+
+// bounded is x within the limit of both signs. NaN stays.
+func bounded(x, limit float64) float64 {
+	if x > limit {
+		return limit
+	}
+	if x < -limit {
+		return -limit
+	}
+	return x
+}
+
+// inBinary is x*log2(e) in two parts.
+func inBinary(x float64) (h, low float64) {
+	h = float64(x * log2E)
+	return h, math.FMA(x, log2ELow, math.FMA(x, log2E, -h))
 }
 
 // exp2 returns 2^(x+low), |x| <= exp2Limit and low far below one.
 func exp2(x, low float64) float64 {
-	f := math.RoundToEven(x)
-	r := x - f + low
+	r, shifted := reduced(x, low)
 	p := exp2Coeff[11]
 	for i := 10; i >= 0; i-- {
 		p = math.FMA(p, r, exp2Coeff[i])
 	}
-	return p * math.Float64frombits(uint64(int64(f)+1023)<<52)
+	return p * power(shifted)
+}
+
+// exp2 replaces each q by [exp2] of it and its low.
+func (q *row) exp2(low *row) {
+	for j := 0; j < Lanes; j += 4 {
+		r0, f0 := reduced(q[j], low[j])
+		r1, f1 := reduced(q[j+1], low[j+1])
+		r2, f2 := reduced(q[j+2], low[j+2])
+		r3, f3 := reduced(q[j+3], low[j+3])
+		p0 := exp2Coeff[11]
+		p1, p2, p3 := p0, p0, p0
+		for i := 10; i >= 0; i-- {
+			c := exp2Coeff[i]
+			p0 = math.FMA(p0, r0, c)
+			p1 = math.FMA(p1, r1, c)
+			p2 = math.FMA(p2, r2, c)
+			p3 = math.FMA(p3, r3, c)
+		}
+		q[j], q[j+1], q[j+2], q[j+3] = p0*power(f0), p1*power(f1), p2*power(f2), p3*power(f3)
+	}
+}
+
+// reduced takes the nearest integer (ties to even) off x and adds low. The integer stands in the
+// low bits of shifted.
+func reduced(x, low float64) (r, shifted float64) {
+	shifted = x + roundToInt
+	return x - (shifted - roundToInt) + low, shifted
+}
+
+// power is two to the integer that stands in the low bits of shifted.
+func power(shifted float64) float64 {
+	return math.Float64frombits((math.Float64bits(shifted) + 1023) << 52)
 }

@@ -9,53 +9,104 @@ const (
 	farthest = expLimit * expLimit
 )
 
+// row is a row of a panel. Loops over it take four lanes at a time, so that a processor has
+// four chains of roundings to work on side by side.
+type row [Lanes]float64
+
 // fillRef defines the functions of a panel.
 func (p *Pairs) fillRef(f function) {
 	if p.Weights != nil {
 		clear(p.Sum[:Lanes])
 	}
 	for k := range p.N {
-		o := p.Out[k*Lanes : k*Lanes+Lanes]
-		for j := range o {
-			o[j] = float64(f.value(p.accumulate(f, k, j)) * p.Variance)
-			if p.Weights != nil {
-				p.Sum[j] = math.FMA(p.Weights[k], o[j], p.Sum[j])
-			}
-		}
-	}
-}
-
-// accumulate is q of row k and lane j: the squared distance or the inner product.
-func (p *Pairs) accumulate(f function, k, j int) float64 {
-	q := 0.0
-	for i := range p.D {
-		row, lane := p.Rows[k*p.D+i], p.Lanes[i*Lanes+j]
+		q, at := (*row)(p.Out[k*Lanes:]), p.Rows[k*p.D:(k+1)*p.D]
 		if f == inner {
-			q = math.FMA(row, lane, q)
-			continue
+			q.products(at, p.Lanes)
+		} else {
+			q.squares(at, p.Lanes)
 		}
-		t := row - lane
-		q = math.FMA(t, t, q)
+		f.apply(q)
+		q.scale(p.Variance)
+		if p.Weights != nil {
+			(*row)(p.Sum).add(p.Weights[k], q)
+		}
 	}
-	return q
 }
 
-// value is the function of q with variance one.
-func (f function) value(q float64) float64 {
+// squares sets q to the squared distances of a point and the lanes.
+func (q *row) squares(point, lanes []float64) {
+	*q = row{}
+	for i, x := range point {
+		v := (*row)(lanes[i*Lanes:])
+		for j := 0; j < Lanes; j += 4 {
+			t0, t1, t2, t3 := x-v[j], x-v[j+1], x-v[j+2], x-v[j+3]
+			q[j] = math.FMA(t0, t0, q[j])
+			q[j+1] = math.FMA(t1, t1, q[j+1])
+			q[j+2] = math.FMA(t2, t2, q[j+2])
+			q[j+3] = math.FMA(t3, t3, q[j+3])
+		}
+	}
+}
+
+// products sets q to the inner products of a point and the lanes.
+func (q *row) products(point, lanes []float64) {
+	*q = row{}
+	for i, x := range point {
+		q.add(x, (*row)(lanes[i*Lanes:]))
+	}
+}
+
+// add adds a times x.
+func (q *row) add(a float64, x *row) {
+	for j := 0; j < Lanes; j += 4 {
+		q[j] = math.FMA(a, x[j], q[j])
+		q[j+1] = math.FMA(a, x[j+1], q[j+1])
+		q[j+2] = math.FMA(a, x[j+2], q[j+2])
+		q[j+3] = math.FMA(a, x[j+3], q[j+3])
+	}
+}
+
+func (q *row) scale(a float64) {
+	for j := 0; j < Lanes; j += 4 {
+		q[j], q[j+1], q[j+2], q[j+3] = float64(q[j]*a), float64(q[j+1]*a), float64(q[j+2]*a), float64(q[j+3]*a)
+	}
+}
+
+// apply replaces each q by the function of it with variance one.
+func (f function) apply(q *row) {
+	var low row
 	switch f {
-	case gaussian:
-		return Exp2(-q)
 	case distances, inner:
-		return q
+		return
+	case gaussian:
+		for j, v := range q {
+			q[j] = bounded(-v, exp2Limit)
+		}
+		q.exp2(&low)
+		return
 	}
-	q = min(q, farthest)
-	u := math.Sqrt(q)
-	e := Exp(-u)
-	switch f {
-	case matern52:
-		return float64(e * math.FMA(q, third, 1+u))
-	case matern32:
-		return float64(e * (1 + u))
+	var factor row
+	for j, v := range q {
+		if v > farthest { // NaN stays
+			v = farthest
+		}
+		u := math.Sqrt(v)
+		switch f {
+		case matern52:
+			factor[j] = math.FMA(v, third, 1+u)
+		case matern32:
+			factor[j] = 1 + u
+		}
+		q[j], low[j] = inBinary(-u)
 	}
-	return e
+	q.exp2(&low)
+	if f != exponential {
+		q.times(&factor)
+	}
+}
+
+func (q *row) times(x *row) {
+	for j := 0; j < Lanes; j += 4 {
+		q[j], q[j+1], q[j+2], q[j+3] = float64(q[j]*x[j]), float64(q[j+1]*x[j+1]), float64(q[j+2]*x[j+2]), float64(q[j+3]*x[j+3])
+	}
 }
