@@ -2,6 +2,7 @@ package gpcore_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
@@ -60,6 +61,42 @@ func TestNoAllocations(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Another kernel of the same form works in the memory of the one before: what is taken anew is small, whatever the capacity.
+func TestKernelsShareMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(97, 98))
+	const n, capacity = 50, 1000
+	g := gpcore.New(gptest.Cube(), capacity)
+	x, y := make([]float64, 3*n), make([]float64, n)
+	for i := range n {
+		copy(x[3*i:], gptest.Point(rng, 3))
+		y[i] = rng.NormFloat64()
+	}
+	if err := g.Load(x, y, vec.Constant(n, 0.1)); err != nil {
+		t.Fatal(err)
+	}
+	r, mean, variance, dm, dv := g.Reader(), make([]float64, n), make([]float64, n), make([]float64, 3*n), make([]float64, 3*n)
+	change := func() {
+		if err := g.SetKernel(gptest.Cube()); err != nil {
+			t.Fatal(err)
+		}
+		r.PredictGrads(mean, variance, dm, dv, x)
+		g.PredictGrad(x[:3], dm[:3], dv[:3])
+	}
+	for range 3 {
+		change()
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const changes = 20
+	for range changes {
+		change()
+	}
+	runtime.ReadMemStats(&after)
+	if bytes := (after.TotalAlloc - before.TotalAlloc) / changes; bytes > 8<<10 {
+		t.Errorf("another kernel takes %d bytes", bytes)
+	}
 }
 
 // Nor may what is built on a process.

@@ -20,8 +20,8 @@ type GP struct {
 	audited int // where the next Audit looks
 }
 
-// New makes a process without observations. Memory is taken for the first
-// 128, and doubles with them up to 8*capacity^2 bytes and O(capacity). It panics unless
+// New makes a process without observations. Memory for 128 is taken with the first
+// one, and doubles with them up to 8*capacity^2 bytes and O(capacity). It panics unless
 // capacity is positive.
 func New(k kernels.Kernel, capacity int) *GP {
 	if capacity <= 0 {

@@ -56,7 +56,8 @@ func (g *GP) SetNoises(noiseVariance []float64) error {
 func (g *GP) Refresh() error { return g.SetNoises(g.m.Factor.Noise[:g.m.Factor.N]) }
 
 // SetKernel refactorises with another kernel of the same dimension, O(n^3/3).
-// Readers follow at their next use. It allocates O(Cap), at the first use O(Cap^2), and returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
+// Readers follow at their next use. It allocates at its first use, O(Cap^2), and from then on next to nothing for a kernel
+// of the same form; it returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetKernel(k kernels.Kernel) error {
 	if k.Dim() != g.m.Points.D {
 		return ErrShape

@@ -23,7 +23,7 @@ func (g *GP) Reader() *Reader { return &Reader{model.NewView(g.m)} }
 // too or is nil (then only O(n) a point). O(n^2) a point; 24 at a time cost several
 // times less each, and may differ in the last bits from one alone. Rasmussen &
 // Williams (2006), eqs. 2.23 and 2.24.
-func (g *GP) Predict(mean, variance, x []float64) { predict(g.m.OwnView, mean, variance, x) }
+func (g *GP) Predict(mean, variance, x []float64) { predict(g.m.OwnView(), mean, variance, x) }
 
 // Predict is [GP.Predict] with the reader's scratch.
 func (r *Reader) Predict(mean, variance, x []float64) { predict(r.v, mean, variance, x) }
@@ -65,7 +65,7 @@ func (r *Reader) PredictSum(weights, x []float64) (mean, variance float64) {
 // The variance is clamped at zero, its derivative is that of the unclamped one.
 // O(n^2).
 func (g *GP) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
-	v := g.m.OwnView
+	v := g.m.OwnView()
 	if d := v.Model.Points.D; len(x) != d || len(dMean) != d || len(dVariance) != d {
 		panic("gpcore: PredictGrad needs d coordinates and two gradients of d")
 	}

@@ -207,7 +207,7 @@ func (s *machine) Check(t *rapid.T) {
 // weights are the sums of absolute values of K^-1 k(x) and of K^-1 y.
 func (s *machine) weights(x []float64) (u, alpha float64) {
 	g := s.g
-	view, solved := g.Model().OwnView, make([]float64, vec.Up24(g.Cap()))
+	view, solved := g.Model().OwnView(), make([]float64, vec.Up24(g.Cap()))
 	view.Sync()
 	view.Single(x, false)
 	g.Model().Factor.Solve(view.K, view.L, solved)

@@ -38,7 +38,7 @@ func (f *Further) Observe(g *gpcore.GP, x, y []float64, noise float64) error {
 	if len(y) == 0 || len(y) > MostFurther || len(x) != len(y)*g.Dim() {
 		return errors.New("gpcore: further observations need 1 to 24 values with a point each")
 	}
-	view, n := g.Model().OwnView, g.Len()
+	view, n := g.Model().OwnView(), g.Len()
 	view.Sync()
 	view.Load(x, len(y))
 	view.Covariances()

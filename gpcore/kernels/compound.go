@@ -130,9 +130,10 @@ func (k *compound) ParamGradient(dst, x, y []float64) {
 type compoundEvaluator struct {
 	product bool
 	parts   []panels.Evaluator
-	values  [][]float64 // panels of the parts
-	params  []int       // where the hyperparameters of each part start, and the end
-	weight  []float64
+	scratch []*panels.Scratch // of the parts' panels
+	values  [][]float64       // them, in the job under way
+	params  []int             // where the hyperparameters of each part start, and the end
+	weight  *panels.Scratch
 	job     panels.Panel
 }
 
@@ -141,7 +142,7 @@ func (k *compound) Compile(b *panels.Builder) panels.Evaluator {
 	for _, p := range k.parts {
 		e.params = append(e.params, e.params[len(e.params)-1]+p.NumParams())
 		e.parts = append(e.parts, b.Child(p))
-		e.values = append(e.values, b.Scratch())
+		e.scratch, e.values = append(e.scratch, b.Scratch()), append(e.values, nil)
 	}
 	return e
 }
@@ -168,6 +169,7 @@ func (e *compoundEvaluator) Prior(x []float64) float64 {
 func (e *compoundEvaluator) fill(p *panels.Panel) {
 	for i, part := range e.parts {
 		e.job = *p
+		e.values[i] = e.scratch[i].Rows(p.N)
 		e.job.Weights, e.job.Out = nil, e.values[i]
 		part.Fill(&e.job)
 	}
@@ -199,15 +201,15 @@ func (e *compoundEvaluator) eachPart(p *panels.Panel, w []float64, f func(i int,
 		return
 	}
 	e.fill(p)
-	n := p.N * vec.Lanes
+	weight := e.weight.Rows(p.N)
 	for i, part := range e.parts {
-		copy(e.weight[:n], w)
+		copy(weight, w)
 		for j, v := range e.values {
 			if j != i {
-				vec.Multiply(e.weight[:n], v)
+				vec.Multiply(weight, v)
 			}
 		}
-		f(i, part, e.weight)
+		f(i, part, weight)
 	}
 }
 

@@ -18,7 +18,7 @@ type radial struct {
 	slope       func(*radial, *vec.Pairs)
 	slopeFactor float64
 	job         vec.Pairs
-	tmp         []float64
+	scratch     *panels.Scratch
 	moments     []float64 // d x 24
 }
 
@@ -26,7 +26,7 @@ type radial struct {
 // constant by which coordinates over lengthscales are multiplied.
 func newRadial(k *stationary, b *panels.Builder) (*radial, float64) {
 	d := len(k.lengthscale)
-	r := &radial{family: k.family, offset: b.Leaf(d), d: d, variance: k.variance, shape: k.shape, tmp: b.Scratch(), moments: make([]float64, d*vec.Lanes)}
+	r := &radial{family: k.family, offset: b.Leaf(d), d: d, variance: k.variance, shape: k.shape, scratch: b.Scratch(), moments: make([]float64, d*vec.Lanes)}
 	switch k.family {
 	case gaussian:
 		r.fill = func(_ *radial, p *vec.Pairs) { vec.Gaussian(p) }
@@ -70,9 +70,9 @@ func (r *radial) pairs(p *panels.Panel, out []float64) {
 
 // slopes fills and returns S = w o f'(q)/slopeFactor.
 func (r *radial) slopes(p *panels.Panel, w []float64) []float64 {
-	r.pairs(p, r.tmp)
+	s := r.scratch.Rows(p.N)
+	r.pairs(p, s)
 	r.slope(r, &r.job)
-	s := r.tmp[:p.N*vec.Lanes]
 	vec.Multiply(s, w)
 	return s
 }
@@ -150,12 +150,12 @@ func (s *scaledEvaluator) Embed(dst, x []float64) {
 // HyperGradient: variance, lengthscales and, for the rational quadratic, the shape. As q
 // is a sum of (x_i/l_i)^2, the derivative by log l_i is -2 q_i f'(q).
 func (s *scaledEvaluator) HyperGradient(p *panels.Panel, w, g []float64) {
-	n := p.N * vec.Lanes
 	r := s.radial
 	d := r.d
-	r.pairs(p, r.tmp)
+	values := r.scratch.Rows(p.N)
+	r.pairs(p, values)
 	r.fill(r, &r.job)
-	g[0] += vec.Dot(r.tmp[:n], w)
+	g[0] += vec.Dot(values, w)
 	if r.family == rationalQuadratic {
 		g[1+d] += r.hyperShape(p, w)
 	}
@@ -176,11 +176,12 @@ func (s *scaledEvaluator) HyperGradient(p *panels.Panel, w, g []float64) {
 
 // hyperShape is the derivative by log a of (1+q)^(-a) with q proportional to 1/a.
 func (r *radial) hyperShape(p *panels.Panel, w []float64) float64 {
-	r.pairs(p, r.tmp)
+	values := r.scratch.Rows(p.N)
+	r.pairs(p, values)
 	v, a, sum := r.variance, r.shape, 0.0
 	r.job.Variance = 1
 	vec.Distances(&r.job)
-	for i, q := range r.tmp[:p.N*vec.Lanes] {
+	for i, q := range values {
 		l := math.Log1p(q)
 		sum += float64(w[i] * vec.Exp(-a*l) * (q/(1+q) - l))
 	}

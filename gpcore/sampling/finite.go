@@ -129,7 +129,7 @@ func (s *Finite) Draw(rng *rand.Rand, dst []float64, g *gpcore.GP, at []int) err
 		s.prior[i] = s.f[c]
 	}
 	v := s.c.draw(rng, g.Model().Factor, s.prior)
-	g.Model().OwnView.Combine(dst, v, s.x)
+	g.Model().OwnView().Combine(dst, v, s.x)
 	for i, f := range s.f {
 		dst[i] += f
 	}

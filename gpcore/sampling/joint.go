@@ -30,7 +30,7 @@ func NewJoint(g *gpcore.GP, x []float64) (*Joint, error) {
 	m := len(x) / d
 	j := &Joint{mean: make([]float64, m), l: make([]float64, m*m)}
 	g.Predict(j.mean, nil, x)
-	view := g.Model().OwnView
+	view := g.Model().OwnView()
 	// Row i of v is W k_i, so that the covariance is k_ij - v_i . v_j.
 	v, prior := make([]float64, m*n), make([]float64, m)
 	for i := range m {

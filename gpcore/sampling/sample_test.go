@@ -40,7 +40,7 @@ func (s *moments) check(t *testing.T, g *gpcore.GP, x []float64, slack float64) 
 	mean, variance := make([]float64, m), make([]float64, m)
 	g.Predict(mean, variance, x)
 	for i := range m {
-		view := g.Model().OwnView
+		view := g.Model().OwnView()
 		view.Single(x[i*d:(i+1)*d], true)
 		vi := append([]float64(nil), view.L[:g.Len()]...)
 		mi := s.sum[i] / s.n

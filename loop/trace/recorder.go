@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math"
 	"time"
@@ -46,9 +47,11 @@ type Recorder struct {
 	mode     safety.Mode
 	// waiting are the bytes of the pieces that wait for the disk, most how many may.
 	waiting, most int
-	// size is how many words a tick has, times which of them are times.
-	size  int
-	times []bool
+
+	// What the next tick and the next piece are made in.
+	layout layout
+	tick   []byte
+	packer *flate.Writer
 }
 
 // NewRecorder returns a recorder of what the safety layer does under limits, which may
@@ -104,13 +107,12 @@ func (t *Recorder) Tick(v *Tick) (full bool) {
 	if t == nil {
 		return false
 	}
-	w := layout{list: make([]uint64, 0, t.size), times: t.times[:0]}
-	w.tick(t.limits, v)
-	t.size, t.times = len(w.list), w.times
-	b := t.piece.readings(nil, t.readings)
-	b = t.piece.changes(b, &w)
+	t.layout.list, t.layout.times = t.layout.list[:0], t.layout.times[:0]
+	t.layout.tick(t.limits, v)
+	b := t.piece.readings(t.tick[:0], t.readings)
+	t.tick = t.piece.changes(b, &t.layout)
 	t.readings = t.readings[:0]
-	t.piece.add(b)
+	t.piece.add(t.tick)
 	changed := v.Out.Mode != t.mode
 	t.mode = v.Out.Mode
 	return changed || t.piece.ticks >= pieceTicks || len(t.piece.out) >= pieceBytesMax
@@ -131,8 +133,8 @@ func (m *previous) readings(b []byte, list []Reading) []byte {
 
 // changes appends the words that have changed.
 func (m *previous) changes(b []byte, w *layout) []byte {
-	if m.words == nil {
-		m.words = make([]uint64, len(w.list))
+	if len(m.words) == 0 {
+		m.words = append(m.words, make([]uint64, len(w.list))...)
 	}
 	n := 0
 	for i, v := range w.list {
@@ -154,7 +156,7 @@ func (m *previous) changes(b []byte, w *layout) []byte {
 			b = appendBits(b, v, m.words[i])
 		}
 	}
-	m.words = w.list
+	m.words = append(m.words[:0], w.list...)
 	return b
 }
 
@@ -166,7 +168,7 @@ func (p *piece) add(tick []byte) {
 		return
 	}
 	p.end()
-	p.last, p.repeat = tick, 1
+	p.last, p.repeat = append(p.last[:0], tick...), 1
 }
 
 // end writes the tick that was seen last.
@@ -183,17 +185,31 @@ func (t *Recorder) Cut() (data []byte, ticks int, err error) {
 		return nil, 0, nil
 	}
 	t.piece.end()
-	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
-	if err == nil {
-		_, err = w.Write(t.piece.out)
-	}
-	if err == nil {
-		err = w.Close()
-	}
+	data, err = t.pack(t.piece.out)
 	ticks = t.piece.ticks
-	t.piece = piece{}
-	return packed.Bytes(), ticks, err
+	t.piece.begin()
+	return data, ticks, err
+}
+
+// begin makes p the next piece, in its memory.
+func (p *piece) begin() {
+	*p = piece{out: p.out[:0], last: p.last[:0], previous: previous{words: p.words[:0]}}
+}
+
+// pack compresses a piece.
+func (t *Recorder) pack(piece []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	if t.packer == nil {
+		var err error
+		if t.packer, err = flate.NewWriter(&packed, flate.DefaultCompression); err != nil {
+			return nil, err
+		}
+	} else {
+		t.packer.Reset(&packed)
+	}
+	_, err := t.packer.Write(piece)
+	err = errors.Join(err, t.packer.Close())
+	return packed.Bytes(), err
 }
 
 // unpack is the inverse of the packing.

@@ -40,11 +40,11 @@ func Stride(capacity int) int {
 // firstRows is for how many observations a factor takes memory first.
 const firstRows = 128
 
-// New makes the factor of no observations and at most capacity. It has memory for the first 128;
-// that doubles when they are more.
+// New makes the factor of no observations and at most capacity. It takes memory for 128 with the first
+// one; that doubles when they are more.
 func New(capacity int) *Factor {
 	f := &Factor{most: capacity}
-	f.allocate(min(capacity, firstRows))
+	f.allocate(0)
 	return f
 }
 
@@ -66,7 +66,7 @@ func (f *Factor) grow(n int) {
 	if n <= f.rows {
 		return
 	}
-	rows := f.rows
+	rows := max(f.rows, firstRows)
 	for rows < n {
 		rows *= 2
 	}

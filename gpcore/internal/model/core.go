@@ -25,10 +25,19 @@ type Core struct {
 	job     panels.Panel
 }
 
-// newCore makes a core on the memory of f, which is emptied.
-func newCore(k kernels.Kernel, f *factor.Factor, capacity int) *Core {
+// newCore makes a core on the memory of f, which is emptied, and on that of a former core of the same
+// capacity; nil: there is none.
+func newCore(k kernels.Kernel, f *factor.Factor, capacity int, former *Core) *Core {
 	f.Reset()
-	e, n := panels.Compile(k, capacity), vec.Up24(capacity)
+	var e panels.Compiled
+	if former == nil {
+		e = panels.Compile(k, capacity)
+	} else if e = former.Eval.Again(k); former.Points.Suit(k.Dim(), capacity, e) {
+		former.Kernel, former.Eval, former.Factor = k, e, f
+		former.Points.clear()
+		return former
+	}
+	n := vec.Up24(capacity)
 	v := make([]float64, 7*n)
 	c := &Core{Kernel: k, Eval: e, Factor: f, Points: NewPoints(k.Dim(), capacity, e), Point: make([]float64, e.Width)}
 	c.k, c.l, c.u, c.t, c.cs = v[:n], v[n:2*n], v[2*n:3*n], v[3*n:4*n], v[4*n:]

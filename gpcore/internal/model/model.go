@@ -11,16 +11,23 @@ import (
 type Model struct {
 	*Core
 	Version uint64 // counts changes of kernel
-	OwnView *View  // for callers that have none of their own
+	own     *View
 	spare   *factor.Factor
+	former  *Core // the last one that was replaced: its memory is the next one's
 	fill    *blockFill
 }
 
 // New makes a model without observations.
 func New(k kernels.Kernel, capacity int) *Model {
-	m := &Model{Core: newCore(k, factor.New(capacity), capacity)}
-	m.OwnView = NewView(m)
-	return m
+	return &Model{Core: newCore(k, factor.New(capacity), capacity, nil)}
+}
+
+// OwnView is for callers that have none of their own.
+func (m *Model) OwnView() *View {
+	if m.own == nil {
+		m.own = NewView(m)
+	}
+	return m.own
 }
 
 // Room is for how many observations whoever reads the model takes scratch: at least those that
@@ -43,10 +50,11 @@ func (m *Model) CopyFrom(o *Model) {
 
 // Load replaces all observations by checked ones. On error nothing has changed.
 func (m *Model) Load(x, y, noise []float64) error {
-	c := newCore(m.Kernel, m.spareFactor(), m.Points.Cap)
+	c := m.nextCore(m.Kernel)
 	copy(c.Points.X, x)
 	c.Points.Embed(c.Eval, len(y))
 	if err := m.factorise(c, y, noise); err != nil {
+		m.former = c
 		return err
 	}
 	m.adopt(c)
@@ -73,6 +81,7 @@ func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 	n := m.Factor.N
 	c := m.shadow(k)
 	if err := m.factorise(c, m.Factor.Y[:n], noise); err != nil {
+		m.former = c
 		return err
 	}
 	m.adopt(c)
@@ -83,9 +92,16 @@ func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 // shadow is another core, in the spare memory, with the same points embedded for kernel
 // k and no rows factorised.
 func (m *Model) shadow(k kernels.Kernel) *Core {
-	c := newCore(k, m.spareFactor(), m.Points.Cap)
+	c := m.nextCore(k)
 	copy(c.Points.X, m.Points.X)
 	c.Points.Embed(c.Eval, m.Factor.N)
+	return c
+}
+
+// nextCore is a core without points, in the memory of the last one that was replaced.
+func (m *Model) nextCore(k kernels.Kernel) *Core {
+	c := newCore(k, m.spareFactor(), m.Points.Cap, m.former)
+	m.former = nil
 	return c
 }
 
@@ -103,8 +119,8 @@ func (m *Model) Adopt(o *Model) {
 	m.Version++
 }
 
-// adopt makes c the core; the old one's factor is the next spare.
+// adopt makes c the core; the memory of the old one is the next one's.
 func (m *Model) adopt(c *Core) {
-	m.spare = m.Factor
+	m.spare, m.former = m.Factor, m.Core
 	m.Core = c
 }

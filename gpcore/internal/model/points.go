@@ -34,6 +34,14 @@ func (c *Points) Suit(d, capacity int, e panels.Compiled) bool {
 	return c != nil && c.D == d && c.Cap == capacity && slices.Equal(c.widths, e.Widths)
 }
 
+// clear makes points those of no observations.
+func (c *Points) clear() {
+	clear(c.X)
+	clear(c.Rows)
+	clear(c.Blocks)
+	clear(c.Prior)
+}
+
 // At is point i as given.
 func (c *Points) At(i int) []float64 { return c.X[i*c.D : (i+1)*c.D : (i+1)*c.D] }
 

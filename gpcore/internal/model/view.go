@@ -38,15 +38,19 @@ func (r *View) allocate() {
 	n := vec.Up24(r.room)
 	v := make([]float64, (vec.Lanes+2)*n)
 	r.B, r.K, r.L = v[:vec.Lanes*n], v[vec.Lanes*n:(vec.Lanes+1)*n], v[(vec.Lanes+1)*n:]
-	r.SetKernel(r.Model.Kernel, r.Model.Version)
+	r.grad = nil
+	r.layOut(panels.Compile(r.Model.Kernel, r.room), r.Model.Version)
 }
 
 // SetKernel prepares for kernel k, which is the process's since the given version.
-func (r *View) SetKernel(k kernels.Kernel, version uint64) {
-	r.version = version
-	r.Eval = panels.Compile(k, r.room)
-	r.Point, r.Lane = make([]float64, r.Eval.Width), make([]float64, r.Eval.Width*vec.Lanes)
-	r.grad = nil
+func (r *View) SetKernel(k kernels.Kernel, version uint64) { r.layOut(r.Eval.Again(k), version) }
+
+func (r *View) layOut(e panels.Compiled, version uint64) {
+	r.Eval, r.version = e, version
+	if len(r.Point) != r.Eval.Width {
+		r.Point, r.Lane = make([]float64, r.Eval.Width), make([]float64, r.Eval.Width*vec.Lanes)
+		r.grad = nil
+	}
 }
 
 // Sync takes up a kernel that was changed since the last use, and observations beyond the scratch.

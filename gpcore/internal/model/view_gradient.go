@@ -9,7 +9,7 @@ import (
 type gradients struct {
 	u           []float64                      // K^-1 k of one point
 	one         [vec.Lanes]float64             // weights of a block
-	v, w        []float64                      // panels
+	v, w        []float64                      // panels, taken at their first use
 	e           []float64                      // derivatives by embedded coordinates, width x 24
 	x           []float64                      // by the points' coordinates, d x 24
 	row         []float64                      // by one embedded point
@@ -19,9 +19,8 @@ type gradients struct {
 func (r *View) gradients() *gradients {
 	if r.grad == nil {
 		c, d := vec.Up24(r.room), r.Model.Points.D
-		panels := make([]float64, 2*c*vec.Lanes)
 		r.grad = &gradients{
-			u: make([]float64, c), v: panels[:c*vec.Lanes], w: panels[c*vec.Lanes:],
+			u: make([]float64, c),
 			e: make([]float64, r.Eval.Width*vec.Lanes), x: make([]float64, d*vec.Lanes),
 			row: make([]float64, r.Eval.Width),
 		}
@@ -30,6 +29,14 @@ func (r *View) gradients() *gradients {
 		}
 	}
 	return r.grad
+}
+
+// panels takes the memory of panels for n observations.
+func (s *gradients) panels(n int) {
+	if s.v == nil {
+		both := make([]float64, 2*n*vec.Lanes)
+		s.v, s.w = both[:n*vec.Lanes], both[n*vec.Lanes:]
+	}
 }
 
 // PredictGrad returns mean and variance at one point and sets their derivatives.
@@ -86,6 +93,7 @@ func (r *View) PredictGrads(mean, variance, dMean, dVariance, x []float64) {
 	r.Sync()
 	f, d := r.Model.Factor, r.Model.Points.D
 	s := r.gradients()
+	s.panels(vec.Up24(r.room))
 	for j := 0; j < len(mean); j += vec.Lanes {
 		m := min(vec.Lanes, len(mean)-j)
 		r.Load(x[j*d:], m)
