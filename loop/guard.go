@@ -17,7 +17,8 @@ func (l *Loop) pass(now time.Time, command safety.Command) {
 	}
 	l.ownStall(now) // also before what a command brings between two ticks
 	l.instrument.RepeatRest(l.present())
-	r := l.guard.Tick(command, l.told(now))
+	t := l.told(now)
+	r := l.guard.Tick(command, &t)
 	l.say(r.Said)
 	l.instrument.Rule(l.present(), r.Out, r.Turned)
 	if r.Full {
@@ -33,9 +34,10 @@ func (l *Loop) pass(now time.Time, command safety.Command) {
 }
 
 // told is what the safety layer is told in this tick.
-func (l *Loop) told(now time.Time) guard.Told {
-	t := guard.Told{Now: now, Inputs: l.instrument.Inputs(l.present(), l.guard.Time), Wish: l.instrument.Wish(int64(l.stepper.steps) + 1),
-		CameBack: l.instrument.CameBack(), Before: l.phase == booting || l.phase == idling, Disk: l.recorder.Problem()}
+func (l *Loop) told(now time.Time) (t guard.Told) {
+	t.Now, t.CameBack, t.Before, t.Disk = now, l.instrument.CameBack(), l.phase == booting || l.phase == idling, l.recorder.Problem()
+	l.instrument.Inputs(&t.Inputs, l.present(), l.guard.Time)
+	t.Wish = l.instrument.Wish(int64(l.stepper.steps) + 1)
 	t.Inputs.Ready = t.Inputs.Ready && l.phase >= booting
 	if l.outages.outage.on {
 		t.Inputs.Faults.Add(safety.RuleInstrument, l.outages.outage.device)

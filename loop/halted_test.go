@@ -158,7 +158,11 @@ func TestNothingLeavesBetweenHaltAndTrip(t *testing.T) {
 			t.Errorf("%d halts, and %v was written after that", r.halts, got)
 		}
 		l.ownStall(l.now())
-		lost := func() bool { return l.instrument.Inputs(l.present(), l.guard.Time).Variable[0].Lost }
+		lost := func() bool {
+			var in safety.Inputs
+			l.instrument.Inputs(&in, l.present(), l.guard.Time)
+			return in.Variable[0].Lost
+		}
 		if !l.guard.Faulted(safety.RuleWatchdog) || !lost() {
 			t.Errorf("held against the run: %v, knob lost: %v", l.guard.Faulted(safety.RuleWatchdog), lost())
 		}

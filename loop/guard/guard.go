@@ -130,11 +130,12 @@ type Ruling struct {
 type Said struct{ Level, Kind, Message string }
 
 // Tick passes a tick through the safety layer.
-func (g *Guard) Tick(c safety.Command, t Told) (r Ruling) {
+func (g *Guard) Tick(c safety.Command, t *Told) (r Ruling) {
 	g.disk = t.Disk
-	r.Said = g.tellOutside(&t)
+	r.Said = g.tellOutside(t)
 	generation, mode := g.state.Generation, g.state.Mode
-	v := trace.Tick{Now: g.Time(t.Now), In: g.inputs(c, &t), P: t.Wish}
+	v := trace.Tick{Now: g.Time(t.Now), In: t.Inputs, P: t.Wish}
+	g.complete(&v.In, c, t)
 	v.Out = g.state.Advance(&g.limits, &v.In, &v.P, v.Now)
 	g.out = v.Out
 	r.Out, r.Turned, r.Changed, r.Full = &g.out, g.state.Mode != mode, g.state.Generation != generation, g.trace.Tick(&v)
@@ -147,21 +148,20 @@ func (g *Guard) rehearse(t Told, commands ...safety.Command) (refused safety.Cau
 	state := g.state
 	var out safety.Output
 	for _, c := range commands {
-		in := g.inputs(c, &t)
+		in := t.Inputs
+		g.complete(&in, c, &t)
 		state, out = safety.Step(&g.limits, state, &in, &t.Wish, g.Time(t.Now))
 	}
 	return out.Refused, state.Mode
 }
 
-// inputs adds to the instrument's what the loop itself holds against the run.
-func (g *Guard) inputs(c safety.Command, t *Told) safety.Inputs {
-	in := t.Inputs
+// complete adds to the instrument's inputs what the loop itself holds against the run.
+func (g *Guard) complete(in *safety.Inputs, c safety.Command, t *Told) {
 	in.Command, in.Durable = c, g.saver.durable
 	found := g.found
 	g.foundOutside(&found, t)
 	g.unrecordable(&found)
 	in.Faults.Join(&found)
-	return in
 }
 
 // unrecordable adds rule 24 while the record cannot be relied on.

@@ -108,7 +108,7 @@ func TestRehearsalChangesNothing(t *testing.T) {
 			t.Fatal("a rehearsal changed the state")
 		}
 	}
-	r := g.Tick(safety.CommandNone, told)
+	r := g.Tick(safety.CommandNone, &told)
 	if !r.Out.Active.Has(safety.RuleOverride) || len(r.Said) != 1 {
 		t.Errorf("the tick itself: %v, said %+v", g.Active(), r.Said)
 	}
@@ -161,7 +161,7 @@ func knob(t *testing.T) *Guard {
 func TestMakesSafeAfterAStop(t *testing.T) {
 	g := knob(t)
 	for _, c := range []safety.Command{safety.CommandNone, safety.CommandStop} {
-		g.Tick(c, Told{Now: noon})
+		g.Tick(c, &Told{Now: noon})
 		if want := c == safety.CommandStop; g.MakesSafe() != want {
 			t.Errorf("after %v: %v", c, g.MakesSafe())
 		}

@@ -83,7 +83,9 @@ func (tr *trial) drain(t *testing.T, m safety.Mode) (events []any) {
 
 // inputs are what the safety layer knows of variable i.
 func (tr *trial) inputs(m safety.Mode, i int) safety.VariableInput {
-	return tr.Inputs(tr.present(m), func(at time.Time) time.Duration { return at.Sub(tr.clock.now) }).Variable[i]
+	var in safety.Inputs
+	tr.Inputs(&in, tr.present(m), func(at time.Time) time.Duration { return at.Sub(tr.clock.now) })
+	return in.Variable[i]
 }
 
 // TestWishRulingWire: what the layer said of one wish says nothing of the next, and what the

@@ -164,7 +164,7 @@ func (x *Instrument) Handle(p Present, result any) ([]any, bool) {
 	switch r := result.(type) {
 	case opened:
 		x.opened(r)
-	case read:
+	case *read:
 		x.answer(&p, r)
 	case spoken:
 		if len(r.reading.Values) > 0 { // what was not taken shows nothing of the device
@@ -213,11 +213,11 @@ func (x *devices) poll(k *link, channels []string) {
 	if !k.open || k.reading || k.dead != nil || k.listens || len(channels) == 0 {
 		return
 	}
-	x.ask(k, channels, read{k: k, asked: x.now()})
+	x.ask(k, channels, &read{k: k, asked: x.now()})
 }
 
 // ask reads channels; a says what is made of the answer.
-func (x *devices) ask(k *link, channels []string, a read) {
+func (x *devices) ask(k *link, channels []string, a *read) {
 	k.reading = true
 	a.ctx = k.calls.context(x.ctx)
 	x.pool.Post(k.worker, func() any {
@@ -227,7 +227,7 @@ func (x *devices) ask(k *link, channels []string, a read) {
 }
 
 // answer takes in what a device was asked for.
-func (x *devices) answer(p *Present, a read) {
+func (x *devices) answer(p *Present, a *read) {
 	k := a.k
 	k.reading = false
 	switch {

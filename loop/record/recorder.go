@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -188,8 +189,7 @@ func (r *Recorder) Handle(now time.Time, result worker.Result) (events []any, mi
 		if v.err != nil {
 			return append(events, r.unwritten(now, first, v.err)...), true
 		}
-		r.queue[0] = Entry{} // what it refers to can go
-		r.queue = r.queue[1:]
+		r.queue = slices.Delete(r.queue, 0, 1)
 		done := Written{first.Done, now.Sub(first.asked)}
 		return append(append(events, r.well(now)...), done), true
 	case seen:
@@ -205,7 +205,7 @@ func (r *Recorder) Handle(now time.Time, result worker.Result) (events []any, mi
 func (r *Recorder) unwritten(now time.Time, first Entry, err error) (events []any) {
 	ends := !r.opt.Wait || !passing(err)
 	if ends || first.Hasty {
-		r.queue = r.queue[1:]
+		r.queue = slices.Delete(r.queue, 0, 1)
 	}
 	if first.Hasty {
 		events = append(events, Refused{first.Done, err})

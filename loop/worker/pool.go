@@ -23,8 +23,10 @@ type Pool struct {
 	last    atomic.Uint64
 	results *mailbox[Result]
 
-	// queue is the virtual pool's jobs, in posting order.
+	// queue is the virtual pool's jobs, in posting order, of which done have run; one is what Take gives.
 	queue []posted
+	done  int
+	one   [1]Result
 	// workers are the real pool's goroutines.
 	mu      sync.Mutex
 	workers map[int]*worker
@@ -79,19 +81,24 @@ func (p *Pool) Put(v any) bool {
 func (p *Pool) Ready() <-chan struct{} { return p.results.ready }
 
 // Take gives what waits, in order. A virtual pool runs jobs until one has a result and
-// gives that alone, so that what it leads to is posted before the next job runs; nil:
-// nothing is left.
+// gives that alone, until the next call, so that what it leads to is posted before the next job
+// runs; nil: nothing is left.
 func (p *Pool) Take() []Result {
 	if !p.virtual {
 		return p.results.take()
 	}
-	for len(p.queue) > 0 {
-		j := p.queue[0]
-		p.queue = p.queue[1:]
+	for p.done < len(p.queue) {
+		j := p.queue[p.done]
+		p.queue[p.done] = posted{} // what it refers to can go
+		if p.done++; p.done == len(p.queue) {
+			p.queue, p.done = p.queue[:0], 0
+		}
 		if v := j.job(); v != nil {
-			return []Result{{j.ticket, v}}
+			p.one[0] = Result{j.ticket, v}
+			return p.one[:]
 		}
 	}
+	p.one[0] = Result{}
 	return nil
 }
 
