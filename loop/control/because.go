@@ -63,8 +63,9 @@ const (
 
 // Because says why the setting was decided, by what was known when it was.
 func Because(d *journal.Decision) string {
-	words := chosen(d)
-	if own := ForeseenOf(d).OwnLengthscales; own > 0.5 && d.Compared.Comparison == 0 {
+	f := ForeseenOf(d)
+	words := chosen(d, &f)
+	if own := f.OwnLengthscales; own > 0.5 && d.Compared.Comparison == 0 {
 		words += fmt.Sprintf("; of the models that compete, the one with a lengthscale for each variable leads (%.0f %%)", 100*float64(own))
 	}
 	if rules := ChangedBy(d.Reasons); rules != "" {
@@ -85,9 +86,8 @@ func ChangedBy(reasons []journal.Reason) string {
 }
 
 // chosen says why it was wanted.
-func chosen(d *journal.Decision) string {
+func chosen(d *journal.Decision, f *Foreseen) string {
 	by, person := d.Person()
-	f := ForeseenOf(d)
 	switch {
 	case d.Compared.Comparison > 0:
 		return becauseCompared
