@@ -155,7 +155,7 @@ func (s *Spec) keepsUnit() []string {
 		{len(s.ControlSets) > 0 && s.several(), "an average over what is left random is not that of a transformed objective"},
 		{s.NoiseVariance != nil, "the noise is given in the objective's unit, and how large it is in another depends on the objective"},
 		{s.Drift.Tracks(), "readings of different times would be compared"},
-		{s.Fidelity != nil, "fidelities may differ in more than a power"},
+		{s.Fidelity != nil, "fidelities may differ in more than a logarithm"},
 		{s.Model.Hyperparameters == model.HyperFixed || len(s.Model.Priors) > 0, "the prior is given in the objective's unit"},
 	} {
 		if unsound.is {

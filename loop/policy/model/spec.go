@@ -16,8 +16,8 @@ type Spec struct {
 	// Lengthscales says which ones a built-in set of priors has, a word of LengthscaleChoices;
 	// empty: "each".
 	Lengthscales string
-	// Transform is "none" (also where it is empty) or "learnt": the objective is learnt through the power that its
-	// readings ask for, if any: see package warp.
+	// Transform is "none" (also where it is empty), "learnt": the objective is learnt through the logarithm that its
+	// readings ask for, or "auto": so where that is sound.
 	Transform string
 	// Priors of hyperparameters "priors"; none: a built-in set.
 	Priors []Prior

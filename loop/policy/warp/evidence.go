@@ -39,20 +39,18 @@ func noises() []float64       { return []float64{1e-4, 1e-2, 0.1, 1} }
 // readings, its variance the likeliest. Where the noise is the same everywhere in y rather than in z, only
 // logarithms compete that are ten times as wide as its standard deviation. O(n^3) for 256 readings at most.
 func Choose(x, y []float64, dims int) (Log, error) {
-	if n := len(y); n > mostReadings {
-		x, y = x[(n-mostReadings)*dims:], y[n-mostReadings:]
-	}
-	if len(y) < fewest {
+	r := readings{dims: dims}
+	r.take(x, y)
+	if len(r.y) < fewest {
 		return Log{}, nil
 	}
-	worst, best := slices.Min(y), slices.Max(y)
+	worst, best := slices.Min(r.y), slices.Max(r.y)
 	spread := best - worst
-	if !(spread > 0) || math.IsInf(spread, 1) { // all are equal, or so far apart that differences are no numbers
+	if math.IsInf(spread, 1) { // differences are no numbers
 		return Log{}, nil
 	}
-	r := readings{x: x, y: make([]float64, len(y)), dims: dims}
-	for i, v := range y {
-		r.y[i] = (v - worst) / spread
+	for i := range r.y {
+		r.y[i] = (r.y[i] - worst) / spread
 	}
 	chosen, err := r.choose()
 	if err != nil || !chosen.Acts() {
@@ -65,10 +63,22 @@ func Choose(x, y []float64, dims int) (Log, error) {
 	return out, nil
 }
 
-// readings are values from 0, the worst, to 1 at settings.
+// readings are values at settings, in choose from 0, the worst, to 1.
 type readings struct {
 	x, y []float64
 	dims int
+}
+
+// take takes the newest readings, of equal ones the newest. A sensor at the end of its range, or one of few digits, says
+// one value again and again: as a density, which evidence is, that would speak for a logarithm about it, however narrow.
+func (r *readings) take(x, y []float64) {
+	seen := map[float64]bool{}
+	for i := len(y) - 1; i >= 0 && len(r.y) < mostReadings; i-- {
+		if !seen[y[i]] {
+			seen[y[i]] = true
+			r.x, r.y = append(r.x, x[i*r.dims:(i+1)*r.dims]...), append(r.y, y[i])
+		}
+	}
 }
 
 func (r *readings) choose() (Log, error) {

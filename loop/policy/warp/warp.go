@@ -21,13 +21,16 @@ type Log struct {
 // Acts reports whether values change.
 func (t Log) Acts() bool { return t.Width > 0 }
 
+// leastSlope is below what differences of readings give, and its square is no zero.
+const leastSlope = 1e-100
+
 // Of is the transformed value, and its slope.
 func (t Log) Of(y float64) (z, slope float64) {
 	if !t.Acts() {
 		return y, 1
 	}
-	u := (y - t.Center) / t.Width
-	return t.Center + t.Width*math.Copysign(math.Log1p(math.Abs(u)), u), 1 / (1 + math.Abs(u))
+	u := min(math.Abs(y-t.Center)/t.Width, math.MaxFloat64)
+	return t.Center + t.Width*math.Copysign(math.Log1p(u), y-t.Center), max(1/(1+u), leastSlope)
 }
 
 // Back is the value that has this transformed one. Beyond e^200 widths from the reference it grows no more, so

@@ -31,6 +31,9 @@ func TestLog(t *testing.T) {
 			t.Errorf("seed %d: %+v: far away is %g", seed, l, far)
 		}
 	}
+	if z, slope := (Log{Width: 1e-9}).Of(-1e300); !(z < 0) || math.IsInf(z, 0) || !(slope*slope > 0) {
+		t.Errorf("of the greatest readings: %g, slope %g", z, slope)
+	}
 	if z, slope := (Log{}).Of(3); z != 3 || slope != 1 || (Log{}).Back(3) != 3 || (Log{}).Spread(3, 0.5) != 0.5 {
 		t.Errorf("none makes %g, %g of 3", z, slope)
 	}
@@ -60,6 +63,8 @@ func TestChoose(t *testing.T) {
 		{"equal", func(float64) float64 { return 3 }, none},
 		{"huge", func(v float64) float64 { return 1e300 * v }, none},
 		{"huge, minus the exponential", func(v float64) float64 { return -1e300 * math.Exp(v) }, best},
+		{"at one end of a sensor's range", func(v float64) float64 { return max(v, 6) }, none},
+		{"two values", func(v float64) float64 { return math.Copysign(1, v-6) }, none},
 		{"differences that are no numbers", func(v float64) float64 { return math.Copysign(1.7e308, v-6) }, none},
 	} {
 		y := make([]float64, n)
