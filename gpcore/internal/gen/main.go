@@ -1,6 +1,6 @@
 // Command gen writes the vector kernels of package vec and the loops of package
 // peak: Go assembly for amd64, by avo, in an AVX-512 and an AVX2 tier, and for
-// arm64, by its own small assembler. It is a separate module, so
+// arm64 and 32-bit ARM, by its own small assemblers. It is a separate module, so
 // that the product does not depend on avo. Run it with go generate in package vec.
 package main
 
@@ -49,6 +49,9 @@ func generate() (map[string][]byte, error) {
 		}
 	}
 	arm64(files)
+	a := newVFP()
+	a.emit()
+	files["kernels_vfpv4_arm.s"], files["kernels_vfpv4_arm.go"] = a.code.Bytes(), a.stubs.Bytes()
 	return files, nil
 }
 

@@ -14,7 +14,8 @@
 //
 // Every function exists as plain Go, the reference, and as assembly for the vector
 // units of amd64 (AVX2 with fused multiply-add, AVX-512) and arm64 (NEON), which
-// package gen writes; the processor decides at start. The build tag purego leaves
+// package gen writes; the processor decides at start. For 32-bit ARM with VFPv4 it writes
+// those that decisions spend most on. The build tag purego leaves
 // the reference alone, and other architectures have nothing else. [Use] selects a
 // tier for tests and measurements.
 //

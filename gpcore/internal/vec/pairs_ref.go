@@ -82,7 +82,7 @@ func (f function) apply(q *row) {
 		for j, v := range q {
 			q[j] = bounded(-v, exp2Limit)
 		}
-		q.exp2(&low)
+		powers(q, &low)
 		return
 	}
 	var factor row
@@ -99,7 +99,7 @@ func (f function) apply(q *row) {
 		}
 		q[j], low[j] = inBinary(-u)
 	}
-	q.exp2(&low)
+	powers(q, &low)
 	if f != exponential {
 		q.times(&factor)
 	}

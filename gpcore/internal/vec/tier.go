@@ -18,17 +18,19 @@ const (
 	AVX512
 	// NEON is arm64 with its 128-bit vectors.
 	NEON
+	// VFPv4 is 32-bit ARM with fused multiply-add.
+	VFPv4
 )
 
-// String is the lower-case name: reference, avx2, avx512 or neon.
+// String is the lower-case name: reference, avx2, avx512, neon or vfpv4.
 func (t Tier) String() string {
-	return [...]string{"reference", "avx2", "avx512", "neon"}[t]
+	return [...]string{"reference", "avx2", "avx512", "neon", "vfpv4"}[t]
 }
 
 // Named is the tier with this name. It returns an error for a name that there is not
 // and for a tier that this processor or this build does not have.
 func Named(name string) (Tier, error) {
-	for t := Reference; t <= NEON; t++ {
+	for t := Reference; t <= VFPv4; t++ {
 		if t.String() != name {
 			continue
 		}
@@ -37,7 +39,7 @@ func Named(name string) (Tier, error) {
 		}
 		return t, nil
 	}
-	return 0, fmt.Errorf("vec: no tier is called %q; there are %v", name, []Tier{Reference, AVX2, AVX512, NEON})
+	return 0, fmt.Errorf("vec: no tier is called %q; there are %v", name, []Tier{Reference, AVX2, AVX512, NEON, VFPv4})
 }
 
 // active is what the functions use: the fastest that this processor has.

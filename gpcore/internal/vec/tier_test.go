@@ -323,14 +323,14 @@ func TestTierIsTheOneAskedFor(t *testing.T) {
 // it has not.
 func TestNamed(t *testing.T) {
 	names := map[string]bool{}
-	for _, tier := range []Tier{Reference, AVX2, AVX512, NEON} {
+	for _, tier := range []Tier{Reference, AVX2, AVX512, NEON, VFPv4} {
 		names[fmt.Sprint(tier)] = true
 		got, err := Named(tier.String())
 		if has := slices.Contains(Tiers(), tier); has != (err == nil) || has && got != tier {
 			t.Errorf("%v: %v, %v, and the processor has %v", tier, got, err, Tiers())
 		}
 	}
-	if len(names) != 4 {
+	if len(names) != 5 {
 		t.Errorf("names of the tiers: %v", names)
 	}
 	for _, name := range []string{"", "AVX2", "sse"} {
