@@ -14,7 +14,7 @@ import (
 )
 
 // TestCutDecisionsAreTold: a deadline that cuts searches is told once in the story, with
-// what to change, and counted in the status.
+// what to change, once more where it leaves too little work to find anything, and counted in the status.
 func TestCutDecisionsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		panel := control.NewPanel("s")
@@ -23,13 +23,13 @@ func TestCutDecisionsAreTold(t *testing.T) {
 			tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 			tr.policy.propose = func(ctx context.Context) (policy.Proposal, error) {
 				asked := len(tr.policy.seen) + 1
-				if asked > 4 {
+				if asked > 6 {
 					return policy.Proposal{}, policy.ErrBudget
 				}
 				if asked > 1 {
 					<-ctx.Done()
 				}
-				return policy.Proposal{X: []float64{3}, Cut: asked > 1, Work: 7}, nil
+				return policy.Proposal{X: []float64{3}, Cut: asked > 1, Work: [...]int{7, 7, 7, 2, 1, 7}[asked-1]}, nil
 			}
 		})
 		if err != nil {
@@ -41,11 +41,12 @@ func TestCutDecisionsAreTold(t *testing.T) {
 				told = append(told, e.Message)
 			}
 		}
-		if len(told) != 1 || !strings.Contains(told[0], "200ms has cut the search of step 2 after 7 units") || !strings.Contains(told[0], "raise deadline in [policy]") {
-			t.Errorf("told %q, want the first of three alone", told)
+		if len(told) != 2 || !strings.Contains(told[0], "200ms has cut the search of step 2 after 7 units") || !strings.Contains(told[0], "raise deadline in [policy]") ||
+			!strings.Contains(told[1], "step 4 after 2 units") || !strings.Contains(told[1], `set deadline = "800ms" or more`) {
+			t.Errorf("told %q, want the first of five and the first that had next to no work", told)
 		}
 		s := panel.Status()
-		if d := s.Decision; d == nil || !d.Cut || d.Cuts != 3 || d.Deadline != 0.2 || d.Work != 7 {
+		if d := s.Decision; d == nil || !d.Cut || d.Cuts != 5 || d.Deadline != 0.2 || d.Work != 7 {
 			t.Errorf("status: decision %+v", d)
 		}
 	})

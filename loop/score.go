@@ -23,8 +23,10 @@ type score struct {
 	failures, broken int
 	// unread counts the steps of this session of which the cost was not read.
 	unread int
-	// cuts counts the decisions of this session that the deadline has cut.
-	cuts int
+	// cuts counts the decisions of this session that the deadline has cut; starved says that one had
+	// less than fewUnits.
+	cuts    int
+	starved bool
 	// lastProblem is why the last steps failed, reported once in a row.
 	lastProblem string
 	// best is the recommendation after the last step, in the user's sense, last the
@@ -62,17 +64,32 @@ func (l *score) countUnread(step int, charged plan.Money, why error, o *plan.Opt
 // total is what was spent altogether.
 func (l *score) total() float64 { return l.ledger.Spent.Plus(l.spent).Float() }
 
+// A search that is cut before fewUnits of work finds little; enoughUnits are what one needs for one control
+// set and some more, since units become longer as readings come (docs/development/campaigns.md, "What a cut costs").
+const (
+	fewUnits    = 3
+	enoughUnits = 8
+)
+
 // countCut counts a decision that the deadline has cut, and says so for the first one of a
-// session: nothing else shows that a search is poorer than it could be.
+// session, since nothing else shows that a search is poorer than it could be, and for the first one that
+// found little.
 func (l *score) countCut(d *journal.Decision, deadline time.Duration) string {
 	if !d.Cut {
 		return ""
 	}
-	if l.cuts++; l.cuts > 1 {
+	l.cuts++
+	starved := d.Work < fewUnits && !l.starved
+	if l.cuts > 1 && !starved {
 		return ""
 	}
-	return fmt.Sprintf("the deadline of %v has cut the search of step %d after %d units of work: raise deadline in [policy], or lower capacity in [model]; "+
-		"further cuts are counted in the status", deadline, d.Step, d.Work)
+	change := "raise deadline in [policy]"
+	if starved {
+		l.starved = true
+		change = fmt.Sprintf("with so few it finds little, so set deadline = %q or more in [policy]", deadline*enoughUnits/time.Duration(max(1, d.Work)))
+	}
+	return fmt.Sprintf("the deadline of %v has cut the search of step %d after %s of work: %s, or lower capacity in [model]; "+
+		"further cuts are counted in the status", deadline, d.Step, plan.Counted(d.Work, "unit"), change)
 }
 
 // searched counts the steps that the policy decided.

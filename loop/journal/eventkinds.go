@@ -38,7 +38,7 @@ const (
 	EventSafety = "safety"
 	// EventPolicy: a decision failed.
 	EventPolicy = "policy"
-	// EventDeadline: the deadline has cut a decision, one event for the first of a session.
+	// EventDeadline: the deadline has cut a decision: the first of a session, and the first that found little.
 	EventDeadline = "deadline"
 	// EventCommand: a command of a person or a program.
 	EventCommand = "command"
