@@ -54,7 +54,7 @@ func bounded(x, limit float64) float64 {
 // inBinary is x*log2(e) in two parts.
 func inBinary(x float64) (h, low float64) {
 	h = float64(x * log2E)
-	return h, math.FMA(x, log2ELow, math.FMA(x, log2E, -h))
+	return h, fma(x, log2ELow, fma(x, log2E, -h))
 }
 
 // exp2 returns 2^(x+low), |x| <= exp2Limit and low far below one.
@@ -62,7 +62,7 @@ func exp2(x, low float64) float64 {
 	r, shifted := reduced(x, low)
 	p := exp2Coeff[11]
 	for i := 10; i >= 0; i-- {
-		p = math.FMA(p, r, exp2Coeff[i])
+		p = fma(p, r, exp2Coeff[i])
 	}
 	return p * power(shifted)
 }
@@ -78,10 +78,10 @@ func (q *row) exp2(low *row) {
 		p1, p2, p3 := p0, p0, p0
 		for i := 10; i >= 0; i-- {
 			c := exp2Coeff[i]
-			p0 = math.FMA(p0, r0, c)
-			p1 = math.FMA(p1, r1, c)
-			p2 = math.FMA(p2, r2, c)
-			p3 = math.FMA(p3, r3, c)
+			p0 = fma(p0, r0, c)
+			p1 = fma(p1, r1, c)
+			p2 = fma(p2, r2, c)
+			p3 = fma(p3, r3, c)
 		}
 		q[j], q[j+1], q[j+2], q[j+3] = p0*power(f0), p1*power(f1), p2*power(f2), p3*power(f3)
 	}

@@ -40,10 +40,10 @@ func (q *row) squares(point, lanes []float64) {
 		v := (*row)(lanes[i*Lanes:])
 		for j := 0; j < Lanes; j += 4 {
 			t0, t1, t2, t3 := x-v[j], x-v[j+1], x-v[j+2], x-v[j+3]
-			q[j] = math.FMA(t0, t0, q[j])
-			q[j+1] = math.FMA(t1, t1, q[j+1])
-			q[j+2] = math.FMA(t2, t2, q[j+2])
-			q[j+3] = math.FMA(t3, t3, q[j+3])
+			q[j] = fma(t0, t0, q[j])
+			q[j+1] = fma(t1, t1, q[j+1])
+			q[j+2] = fma(t2, t2, q[j+2])
+			q[j+3] = fma(t3, t3, q[j+3])
 		}
 	}
 }
@@ -59,10 +59,10 @@ func (q *row) products(point, lanes []float64) {
 // add adds a times x.
 func (q *row) add(a float64, x *row) {
 	for j := 0; j < Lanes; j += 4 {
-		q[j] = math.FMA(a, x[j], q[j])
-		q[j+1] = math.FMA(a, x[j+1], q[j+1])
-		q[j+2] = math.FMA(a, x[j+2], q[j+2])
-		q[j+3] = math.FMA(a, x[j+3], q[j+3])
+		q[j] = fma(a, x[j], q[j])
+		q[j+1] = fma(a, x[j+1], q[j+1])
+		q[j+2] = fma(a, x[j+2], q[j+2])
+		q[j+3] = fma(a, x[j+3], q[j+3])
 	}
 }
 
@@ -93,7 +93,7 @@ func (f function) apply(q *row) {
 		u := math.Sqrt(v)
 		switch f {
 		case matern52:
-			factor[j] = math.FMA(v, third, 1+u)
+			factor[j] = fma(v, third, 1+u)
 		case matern32:
 			factor[j] = 1 + u
 		}

@@ -1,7 +1,5 @@
 package vec
 
-import "math"
-
 // The sums over a panel are made for a few lanes at a time, which a processor holds in registers
 // over all rows. A lane's sum takes the rows in ascending order, whatever the other lanes do.
 const (
@@ -20,14 +18,14 @@ func combineLanes(sum *[sumLanes]float64, weights, panel []float64) {
 	at := 0
 	for _, a := range weights {
 		v := (*[sumLanes]float64)(panel[at:])
-		s0 = math.FMA(a, v[0], s0)
-		s1 = math.FMA(a, v[1], s1)
-		s2 = math.FMA(a, v[2], s2)
-		s3 = math.FMA(a, v[3], s3)
-		s4 = math.FMA(a, v[4], s4)
-		s5 = math.FMA(a, v[5], s5)
-		s6 = math.FMA(a, v[6], s6)
-		s7 = math.FMA(a, v[7], s7)
+		s0 = fma(a, v[0], s0)
+		s1 = fma(a, v[1], s1)
+		s2 = fma(a, v[2], s2)
+		s3 = fma(a, v[3], s3)
+		s4 = fma(a, v[4], s4)
+		s5 = fma(a, v[5], s5)
+		s6 = fma(a, v[6], s6)
+		s7 = fma(a, v[7], s7)
 		at += Lanes
 	}
 	*sum = [sumLanes]float64{s0, s1, s2, s3, s4, s5, s6, s7}
@@ -44,14 +42,14 @@ func addSquaresLanes(sum *[sumLanes]float64, panel []float64, n int) {
 	at := 0
 	for range n {
 		v := (*[sumLanes]float64)(panel[at:])
-		s0 = math.FMA(v[0], v[0], s0)
-		s1 = math.FMA(v[1], v[1], s1)
-		s2 = math.FMA(v[2], v[2], s2)
-		s3 = math.FMA(v[3], v[3], s3)
-		s4 = math.FMA(v[4], v[4], s4)
-		s5 = math.FMA(v[5], v[5], s5)
-		s6 = math.FMA(v[6], v[6], s6)
-		s7 = math.FMA(v[7], v[7], s7)
+		s0 = fma(v[0], v[0], s0)
+		s1 = fma(v[1], v[1], s1)
+		s2 = fma(v[2], v[2], s2)
+		s3 = fma(v[3], v[3], s3)
+		s4 = fma(v[4], v[4], s4)
+		s5 = fma(v[5], v[5], s5)
+		s6 = fma(v[6], v[6], s6)
+		s7 = fma(v[7], v[7], s7)
 		at += Lanes
 	}
 	*sum = [sumLanes]float64{s0, s1, s2, s3, s4, s5, s6, s7}
@@ -80,10 +78,10 @@ func momentsOfLanes(g, lane *[momentLanes]float64, s, rows []float64, d, n int) 
 	at, row := 0, 0
 	for range n {
 		x, v := rows[row], (*[momentLanes]float64)(s[at:])
-		g0 = math.FMA(v[0], l0-x, g0)
-		g1 = math.FMA(v[1], l1-x, g1)
-		g2 = math.FMA(v[2], l2-x, g2)
-		g3 = math.FMA(v[3], l3-x, g3)
+		g0 = fma(v[0], l0-x, g0)
+		g1 = fma(v[1], l1-x, g1)
+		g2 = fma(v[2], l2-x, g2)
+		g3 = fma(v[3], l3-x, g3)
 		at += Lanes
 		row += d
 	}

@@ -1,7 +1,5 @@
 package vec
 
-import "math"
-
 // Four rows are rotated at a time, column by column, so that t is read and written once for
 // all of them; the rows that are left go one by one.
 func rotateRef(t, dst, src []float64, ld int, cs []float64) {
@@ -25,17 +23,17 @@ func rotateFour(t, dst, src []float64, ld int, cs *[8]float64) {
 	c0, s0, c1, s1, c2, s2, c3, s3 := cs[0], cs[1], cs[2], cs[3], cs[4], cs[5], cs[6], cs[7]
 	for j, v := range t {
 		w := f0[j]
-		d0[j] = math.FMA(-c0, v, float64(s0*w))
-		v = math.FMA(s0, v, float64(c0*w))
+		d0[j] = fma(-c0, v, float64(s0*w))
+		v = fma(s0, v, float64(c0*w))
 		w = f1[j]
-		d1[j] = math.FMA(-c1, v, float64(s1*w))
-		v = math.FMA(s1, v, float64(c1*w))
+		d1[j] = fma(-c1, v, float64(s1*w))
+		v = fma(s1, v, float64(c1*w))
 		w = f2[j]
-		d2[j] = math.FMA(-c2, v, float64(s2*w))
-		v = math.FMA(s2, v, float64(c2*w))
+		d2[j] = fma(-c2, v, float64(s2*w))
+		v = fma(s2, v, float64(c2*w))
 		w = f3[j]
-		d3[j] = math.FMA(-c3, v, float64(s3*w))
-		t[j] = math.FMA(s3, v, float64(c3*w))
+		d3[j] = fma(-c3, v, float64(s3*w))
+		t[j] = fma(s3, v, float64(c3*w))
 	}
 }
 
@@ -43,8 +41,8 @@ func rotateOne(t, dst, src []float64, c, s float64) {
 	src, dst = src[:len(t)], dst[:len(t)]
 	for j, v := range t {
 		w := src[j]
-		dst[j] = math.FMA(-c, v, float64(s*w))
-		t[j] = math.FMA(s, v, float64(c*w))
+		dst[j] = fma(-c, v, float64(s*w))
+		t[j] = fma(s, v, float64(c*w))
 	}
 }
 
@@ -66,11 +64,11 @@ func rankOneTwo(z, w0, w1 []float64, abg *[6]float64) {
 	w0, w1 = w0[:len(z)], w1[:len(z)]
 	for j, v := range z {
 		w := w0[j]
-		w0[j] = math.FMA(a0, w, float64(b0*v))
-		v = math.FMA(g0, w, v)
+		w0[j] = fma(a0, w, float64(b0*v))
+		v = fma(g0, w, v)
 		w = w1[j]
-		w1[j] = math.FMA(a1, w, float64(b1*v))
-		z[j] = math.FMA(g1, w, v)
+		w1[j] = fma(a1, w, float64(b1*v))
+		z[j] = fma(g1, w, v)
 	}
 }
 
@@ -78,7 +76,7 @@ func rankOneOne(z, row []float64, a, b, g float64) {
 	row = row[:len(z)]
 	for j, v := range z {
 		w := row[j]
-		row[j] = math.FMA(a, w, float64(b*v))
-		z[j] = math.FMA(g, w, v)
+		row[j] = fma(a, w, float64(b*v))
+		z[j] = fma(g, w, v)
 	}
 }

@@ -1,7 +1,5 @@
 package vec
 
-import "math"
-
 // The products of a tile are made in blocks of two rows by four lanes: eight sums, which a
 // processor holds in registers over all k terms. Each sum takes its terms in ascending order,
 // so the bits are those of any other tier.
@@ -27,14 +25,14 @@ func block(out, w0, w1, b []float64, k int) {
 	for p, x := range w0[:k] {
 		y := w1[p]
 		v := b[p*Lanes : p*Lanes+blockLanes : p*Lanes+blockLanes]
-		a0 = math.FMA(x, v[0], a0)
-		a1 = math.FMA(x, v[1], a1)
-		a2 = math.FMA(x, v[2], a2)
-		a3 = math.FMA(x, v[3], a3)
-		b0 = math.FMA(y, v[0], b0)
-		b1 = math.FMA(y, v[1], b1)
-		b2 = math.FMA(y, v[2], b2)
-		b3 = math.FMA(y, v[3], b3)
+		a0 = fma(x, v[0], a0)
+		a1 = fma(x, v[1], a1)
+		a2 = fma(x, v[2], a2)
+		a3 = fma(x, v[3], a3)
+		b0 = fma(y, v[0], b0)
+		b1 = fma(y, v[1], b1)
+		b2 = fma(y, v[2], b2)
+		b3 = fma(y, v[3], b3)
 	}
 	put(out, a0, a1, a2, a3, b0, b1, b2, b3)
 }
@@ -66,14 +64,14 @@ func blockT(out, w []float64, ldw int, b []float64, k int) {
 	for p := range k {
 		x, y := w[p*ldw], w[p*ldw+1]
 		v := b[p*Lanes : p*Lanes+blockLanes : p*Lanes+blockLanes]
-		a0 = math.FMA(x, v[0], a0)
-		a1 = math.FMA(x, v[1], a1)
-		a2 = math.FMA(x, v[2], a2)
-		a3 = math.FMA(x, v[3], a3)
-		b0 = math.FMA(y, v[0], b0)
-		b1 = math.FMA(y, v[1], b1)
-		b2 = math.FMA(y, v[2], b2)
-		b3 = math.FMA(y, v[3], b3)
+		a0 = fma(x, v[0], a0)
+		a1 = fma(x, v[1], a1)
+		a2 = fma(x, v[2], a2)
+		a3 = fma(x, v[3], a3)
+		b0 = fma(y, v[0], b0)
+		b1 = fma(y, v[1], b1)
+		b2 = fma(y, v[2], b2)
+		b3 = fma(y, v[3], b3)
 	}
 	put(out, a0, a1, a2, a3, b0, b1, b2, b3)
 }
