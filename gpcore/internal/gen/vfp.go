@@ -33,6 +33,7 @@ func (a *vfp) emit() {
 	a.addSquares()
 	a.dot()
 	a.axpys8()
+	a.rotate4()
 	a.powers()
 }
 
@@ -277,6 +278,38 @@ func (a *vfp) axpys8() {
 	a.op("BEQ %s", done)
 	column(0)
 	a.place(done)
+	a.op("RET")
+}
+
+// rotate4 has cosines and sines in F0 to F7, and t in F8 and F9 in turn.
+func (a *vfp) rotate4() {
+	a.begin("rotate4", "carries t through four rows; n > 0.", "", "t *float64", "dst *float64", "src *float64", "ld int", "cs *float64", "n int")
+	to := [...]string{"R1", "R6", "R7", "R8"}
+	from := [...]string{"R2", "R9", "R12", "R4"}
+	a.load("R4", 0, 0, 8)
+	a.op("MOVW R3<<3, R3")
+	for i := 1; i < 4; i++ {
+		a.op("ADD R3, %s, %s", to[i-1], to[i])
+		a.op("ADD R3, %s, %s", from[i-1], from[i])
+	}
+	a.repeat("R5", func() {
+		a.load("R0", 0, 8, 1)
+		t, next := 8, 9
+		for i := range 4 {
+			c, s := 2*i, 2*i+1
+			a.load(from[i], 0, 10, 1)
+			a.op("MULD F%d, F10, F11", s)
+			a.op("MULD F%d, F10, F%d", c, next)
+			a.op("FMULSD F%d, F%d, F11", c, t)
+			a.fma(s, t, next)
+			a.store(to[i], 0, 11, 1)
+			t, next = next, t
+		}
+		a.store("R0", 0, t, 1)
+		for _, r := range append([]string{"R0"}, append(to[:], from[:]...)...) {
+			a.op("ADD $8, %s", r)
+		}
+	})
 	a.op("RET")
 }
 

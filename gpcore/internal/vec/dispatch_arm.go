@@ -69,6 +69,20 @@ func addSquares(sum, panel []float64, n int) {
 	addSquaresVFPv4(&sum[0], &panel[0], n)
 }
 
+func rotate(t, dst, src []float64, ld int, cs []float64) {
+	if active == Reference {
+		rotateRef(t, dst, src, ld, cs)
+		return
+	}
+	r, rows := 0, len(cs)/2
+	for ; r+4 <= rows; r += 4 {
+		rotate4VFPv4(&t[0], &dst[r*ld], &src[r*ld], ld, &cs[2*r], len(t))
+	}
+	for ; r < rows; r++ {
+		rotateOne(t, dst[r*ld:], src[r*ld:], cs[2*r], cs[2*r+1])
+	}
+}
+
 // powersAndRounding are the coefficients of the exponential, then the number that rounds.
 var powersAndRounding = func() (c [len(exp2Coeff) + 1]float64) {
 	copy(c[:], exp2Coeff[:])
@@ -86,10 +100,9 @@ func powers(q, low *row) {
 
 // For the rest there is only the reference.
 
-func axpy(y []float64, a float64, x []float64)           { axpyRef(y, a, x) }
-func rotate(t, dst, src []float64, ld int, cs []float64) { rotateRef(t, dst, src, ld, cs) }
-func rankOne(z, w []float64, ld int, abg []float64)      { rankOneRef(z, w, ld, abg) }
-func multiply(dst, src []float64)                        { multiplyRef(dst, src) }
-func moments(g, s []float64, p *Pairs)                   { momentsRef(g, s, p) }
-func fillPanel(f function, p *Pairs)                     { p.fillRef(f) }
-func waves(sum []float64, w *Waves, lanes []float64)     { wavesRef(sum, w, lanes) }
+func axpy(y []float64, a float64, x []float64)       { axpyRef(y, a, x) }
+func rankOne(z, w []float64, ld int, abg []float64)  { rankOneRef(z, w, ld, abg) }
+func multiply(dst, src []float64)                    { multiplyRef(dst, src) }
+func moments(g, s []float64, p *Pairs)               { momentsRef(g, s, p) }
+func fillPanel(f function, p *Pairs)                 { p.fillRef(f) }
+func waves(sum []float64, w *Waves, lanes []float64) { wavesRef(sum, w, lanes) }

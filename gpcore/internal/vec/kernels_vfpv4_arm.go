@@ -34,6 +34,11 @@ func dotVFPv4(x *float64, y *float64, n int) (sum float64)
 //go:noescape
 func axpys8VFPv4(y *float64, w *float64, ldw int, l *float64, n int)
 
+// rotate4VFPv4 carries t through four rows; n > 0.
+//
+//go:noescape
+func rotate4VFPv4(t *float64, dst *float64, src *float64, ld int, cs *float64, n int)
+
 // powersVFPv4 replaces 24 q by two to them and low; coefficients are ascending, then the number that rounds.
 //
 //go:noescape

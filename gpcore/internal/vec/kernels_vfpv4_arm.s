@@ -448,6 +448,70 @@ single1:
 done2:
 	RET
 
+// func rotate4VFPv4(t *float64, dst *float64, src *float64, ld int, cs *float64, n int)
+TEXT ·rotate4VFPv4(SB), NOSPLIT, $0-24
+	MOVW t+0(FP), R0
+	MOVW dst+4(FP), R1
+	MOVW src+8(FP), R2
+	MOVW ld+12(FP), R3
+	MOVW cs+16(FP), R4
+	MOVW n+20(FP), R5
+	MOVD 0(R4), F0
+	MOVD 8(R4), F1
+	MOVD 16(R4), F2
+	MOVD 24(R4), F3
+	MOVD 32(R4), F4
+	MOVD 40(R4), F5
+	MOVD 48(R4), F6
+	MOVD 56(R4), F7
+	MOVW R3<<3, R3
+	ADD R3, R1, R6
+	ADD R3, R2, R9
+	ADD R3, R6, R7
+	ADD R3, R9, R12
+	ADD R3, R7, R8
+	ADD R3, R12, R4
+
+loop1:
+	MOVD 0(R0), F8
+	MOVD 0(R2), F10
+	MULD F1, F10, F11
+	MULD F0, F10, F9
+	FMULSD F0, F8, F11
+	FMULAD F1, F8, F9
+	MOVD F11, 0(R1)
+	MOVD 0(R9), F10
+	MULD F3, F10, F11
+	MULD F2, F10, F8
+	FMULSD F2, F9, F11
+	FMULAD F3, F9, F8
+	MOVD F11, 0(R6)
+	MOVD 0(R12), F10
+	MULD F5, F10, F11
+	MULD F4, F10, F9
+	FMULSD F4, F8, F11
+	FMULAD F5, F8, F9
+	MOVD F11, 0(R7)
+	MOVD 0(R4), F10
+	MULD F7, F10, F11
+	MULD F6, F10, F8
+	FMULSD F6, F9, F11
+	FMULAD F7, F9, F8
+	MOVD F11, 0(R8)
+	MOVD F8, 0(R0)
+	ADD $8, R0
+	ADD $8, R1
+	ADD $8, R6
+	ADD $8, R7
+	ADD $8, R8
+	ADD $8, R2
+	ADD $8, R9
+	ADD $8, R12
+	ADD $8, R4
+	SUB.S $1, R5
+	BNE loop1
+	RET
+
 // func powersVFPv4(q *float64, low *float64, coefficients *float64)
 TEXT ·powersVFPv4(SB), NOSPLIT, $0-12
 	MOVW q+0(FP), R0
