@@ -39,10 +39,9 @@ func TestStepsTakeFewObjects(t *testing.T) {
 	}
 }
 
-// mostObjects is what a step of the test may take in the loop: the aim is 20. A reading takes four (the job, what is asked
-// with its answer, what was heard, the list of events), of which there are nine; a setpoint some ten, a record four. A tick
-// that asks nothing takes none.
-const mostObjects = 125
+// mostObjects is what a step of the test may take in the loop: the aim is 20. A reading takes two (the job, and the question
+// with its answer), of which there are nine; a setpoint some ten, a record four. A tick that asks nothing takes none.
+const mostObjects = 100
 
 // takenBy lists how many objects a run of so many steps takes at each place.
 func takenBy(t *testing.T, steps int) map[string]float64 {

@@ -24,7 +24,7 @@ func (l *Loop) sensed(events []any) {
 		switch e := e.(type) {
 		case instrument.Opened:
 			l.opened(e)
-		case instrument.Heard:
+		case *instrument.Heard:
 			l.heard(e)
 		case instrument.NoValue:
 			l.stepper.noShot(e.Asked, e.Err)
@@ -44,7 +44,7 @@ func (l *Loop) sensed(events []any) {
 }
 
 // heard takes in a reading: what the safety layer believes of it may be a shot's.
-func (l *Loop) heard(h instrument.Heard) {
+func (l *Loop) heard(h *instrument.Heard) {
 	renewed := l.instrument.Accept(h, l.guard.Hear)
 	for _, odd := range l.instrument.NewOdd(l.now()) {
 		l.event("warn", "sensor", odd)

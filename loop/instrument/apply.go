@@ -241,7 +241,7 @@ func (x *Instrument) wrote(p *Present, w wrote) {
 	default:
 		x.answered(p, k)
 		k.heard = p.Now
-		x.hear(k, w.reading, w.asked)
+		x.hear(&Heard{k.index, w.reading, w.asked})
 	}
 	x.failpoint("after-write")
 	k.straggle(&w.batch, w.err, w.asked, p.Now)

@@ -43,13 +43,22 @@ func (x *devices) failpoint(name string) {
 	}
 }
 
-// tell adds an event to what the present call returns.
-func (x *devices) tell(e any) { x.events = append(x.events, e) }
+// eventBlock is for how many events memory is taken at a time.
+const eventBlock = 64
 
-// told are the events of the present call.
+// tell adds an event to what the present call returns.
+func (x *devices) tell(e any) {
+	if len(x.events) == cap(x.events) {
+		x.events = append(make([]any, 0, len(x.events)+eventBlock), x.events...)
+	}
+	x.events = append(x.events, e)
+}
+
+// told are the events of the present call. What is left of their block is the next call's.
 func (x *devices) told() []any {
-	out := x.events
-	x.events = nil
+	n := len(x.events)
+	out := x.events[:n:n]
+	x.events = x.events[n:]
 	return out
 }
 

@@ -126,7 +126,7 @@ func TestOldReadingIsNoNews(t *testing.T) {
 	tr.sensors, tr.oddSensors = make([]plan.Reading, 1), make([]plan.Reading, 1)
 	now := tr.clock.now
 	hear := func(value float64, at time.Time) int {
-		return len(tr.Accept(Heard{0, drivers.Reading{Values: map[string]float64{"knob": value, "level": value}, At: at}, at}, func(int, float64, time.Time) bool { return true }))
+		return len(tr.Accept(&Heard{0, drivers.Reading{Values: map[string]float64{"knob": value, "level": value}, At: at}, at}, func(int, float64, time.Time) bool { return true }))
 	}
 	for _, c := range []struct {
 		value, want float64
@@ -193,7 +193,7 @@ func TestCameBackUntilRuled(t *testing.T) {
 	tr.standsUnknown(tr.links[0])
 	tr.Poll(false)
 	for _, e := range tr.drain(t, safety.Run) {
-		if h, ok := e.(Heard); ok {
+		if h, ok := e.(*Heard); ok {
 			tr.Accept(h, nil)
 		}
 	}

@@ -96,12 +96,11 @@ type (
 	}
 	// read is an answer to Poll, or to a ping, whose values nobody looks at.
 	read struct {
-		k       *link
-		ctx     context.Context
-		asked   time.Time
-		ping    bool
-		reading drivers.Reading
-		err     error
+		k     *link
+		ctx   context.Context
+		ping  bool
+		heard Heard
+		err   error
 	}
 	// spoken is a reading, remarked a text that a device sent on its own.
 	spoken struct {
@@ -170,7 +169,7 @@ func (x *Instrument) Handle(p Present, result any) ([]any, bool) {
 		if len(r.reading.Values) > 0 { // what was not taken shows nothing of the device
 			r.k.heard = p.Now
 		}
-		x.hear(r.k, r.reading, r.reading.At)
+		x.hear(&Heard{r.k.index, r.reading, r.reading.At})
 	case remarked:
 		x.tell(Said{"warn", "device", fmt.Sprintf("device %q: %s", r.k.name, r.text)})
 	case wrote:
@@ -213,7 +212,7 @@ func (x *devices) poll(k *link, channels []string) {
 	if !k.open || k.reading || k.dead != nil || k.listens || len(channels) == 0 {
 		return
 	}
-	x.ask(k, channels, &read{k: k, asked: x.now()})
+	x.ask(k, channels, &read{k: k, heard: Heard{Device: k.index, Asked: x.now()}})
 }
 
 // ask reads channels; a says what is made of the answer.
@@ -221,7 +220,7 @@ func (x *devices) ask(k *link, channels []string, a *read) {
 	k.reading = true
 	a.ctx = k.calls.context(x.ctx)
 	x.pool.Post(k.worker, func() any {
-		a.reading, a.err = k.dev.Read(a.ctx, channels)
+		a.heard.Reading, a.err = k.dev.Read(a.ctx, channels)
 		return a
 	})
 }
@@ -236,13 +235,13 @@ func (x *devices) answer(p *Present, a *read) {
 		x.deviceError(p, k, "read", a.err)
 		if !a.ping && errors.Is(a.err, drivers.ErrNoValue) {
 			k.heard = p.Now
-			x.tell(NoValue{a.asked, a.err})
+			x.tell(NoValue{a.heard.Asked, a.err})
 		}
 	default:
 		x.answered(p, k)
 		if !a.ping {
 			k.heard = p.Now
-			x.hear(k, a.reading, a.asked)
+			x.hear(&a.heard)
 		}
 	}
 }

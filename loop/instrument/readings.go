@@ -21,6 +21,8 @@ type readings struct {
 	// low and high bound what is believed of each variable: what its device says it
 	// can have, and a tenth of that range more, because a readback has noise.
 	low, high []float64
+	// renewed are the sensors of the newest reading.
+	renewed []int
 }
 
 func newReadings(o *plan.Options) readings {
@@ -43,9 +45,10 @@ func (b *readings) believe(i int, c drivers.Channel) {
 // hear passes on what a device said. A time that the device does not tell, or that has not
 // come yet, is now: what is here was taken by now, and a clock that is ahead must not make
 // a value fresh for longer.
-func (x *devices) hear(k *link, r drivers.Reading, asked time.Time) {
+func (x *devices) hear(h *Heard) {
+	r := &h.Reading
 	for name, err := range r.Missing {
-		x.why[plan.Channel{Device: k.index, Name: name}] = err
+		x.why[plan.Channel{Device: h.Device, Name: name}] = err
 	}
 	if len(r.Values) == 0 {
 		return
@@ -54,18 +57,19 @@ func (x *devices) hear(k *link, r drivers.Reading, asked time.Time) {
 	if r.At.IsZero() || r.At.After(now) {
 		r.At = now
 	}
-	if asked.After(now) {
-		asked = now
+	if h.Asked.After(now) {
+		h.Asked = now
 	}
-	x.tell(Heard{k.index, r, asked})
+	x.tell(h)
 }
 
 // Accept keeps the values of a reading and reports which sensors it renewed. believed says
 // what the safety layer makes of a sensor's value: what it does not believe is no data. A value
 // that was taken before the one that is known, such as one of a device that answers late, is
-// no news: an actuator is not where it was before.
-func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at time.Time) bool) (renewed []int) {
-	b, r := &x.readings, h.Reading
+// no news: an actuator is not where it was before. What it reports holds until the next call.
+func (x *Instrument) Accept(h *Heard, believed func(sensor int, value float64, at time.Time) bool) (renewed []int) {
+	b, r := &x.readings, &h.Reading
+	b.renewed = b.renewed[:0]
 	for name := range r.Values {
 		delete(x.why, plan.Channel{Device: h.Device, Name: name})
 	}
@@ -75,7 +79,7 @@ func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at
 		case s.Channel.Device != h.Device || !ok || b.sensors[i].After(r.At):
 		case believed(i, v, r.At):
 			b.sensors[i] = plan.Reading{Value: v, At: r.At, Known: true}
-			renewed = append(renewed, i)
+			b.renewed = append(b.renewed, i)
 		default:
 			b.oddSensors[i] = plan.Reading{Value: v, At: r.At, Known: true}
 		}
@@ -91,7 +95,7 @@ func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at
 		}
 	}
 	x.seen(x.links[h.Device])
-	return renewed
+	return b.renewed
 }
 
 // oddAgain is the least time between two reports of a sensor whose values are no data: one at the
