@@ -2,6 +2,8 @@
 
 package vec
 
+import "golang.org/x/sys/cpu"
+
 func tile(out, w []float64, ldw int, b []float64, k int) {
 	switch active {
 	case AVX512:
@@ -265,3 +267,16 @@ func waves(sum []float64, w *Waves, lanes []float64) {
 		wavesRef(sum, w, lanes)
 	}
 }
+
+func accelerated() []Tier {
+	var t []Tier
+	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
+		t = append(t, AVX2)
+		if x.HasAVX512F && x.HasBMI2 {
+			t = append(t, AVX512)
+		}
+	}
+	return t
+}
+
+func powers(q, low *row) { q.exp2(low) }

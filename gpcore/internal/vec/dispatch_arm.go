@@ -2,6 +2,8 @@
 
 package vec
 
+import "golang.org/x/sys/cpu"
+
 func tile(out, w []float64, ldw int, b []float64, k int) {
 	if active == Reference {
 		tileRef(out, w, ldw, b, k)
@@ -106,3 +108,10 @@ func multiply(dst, src []float64)                    { multiplyRef(dst, src) }
 func moments(g, s []float64, p *Pairs)               { momentsRef(g, s, p) }
 func fillPanel(f function, p *Pairs)                 { p.fillRef(f) }
 func waves(sum []float64, w *Waves, lanes []float64) { wavesRef(sum, w, lanes) }
+
+func accelerated() []Tier {
+	if cpu.ARM.HasVFPv4 {
+		return []Tier{VFPv4}
+	}
+	return nil
+}

@@ -149,3 +149,8 @@ func waves(sum []float64, w *Waves, lanes []float64) {
 	}
 	wavesNEON(&sum[0], &w.Omega[0], &w.Shift[0], &w.Weight[0], &lanes[0], w.N, w.D)
 }
+
+// Every arm64 processor has NEON.
+func accelerated() []Tier { return []Tier{NEON} }
+
+func powers(q, low *row) { q.exp2(low) }

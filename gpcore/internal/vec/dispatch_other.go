@@ -19,3 +19,7 @@ func multiply(dst, src []float64)                               { multiplyRef(ds
 func moments(g, s []float64, p *Pairs)                          { momentsRef(g, s, p) }
 func fillPanel(f function, p *Pairs)                            { p.fillRef(f) }
 func waves(sum []float64, w *Waves, lanes []float64)            { wavesRef(sum, w, lanes) }
+
+func accelerated() []Tier { return nil }
+
+func powers(q, low *row) { q.exp2(low) }

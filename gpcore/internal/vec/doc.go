@@ -52,3 +52,7 @@ const (
 	// Rows is the number of rows of a tile.
 	Rows = 8
 )
+
+// The generator is a separate module: the product does not depend on avo.
+//
+//go:generate go -C ../gen run . ../vec
