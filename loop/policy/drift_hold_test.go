@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -39,6 +40,12 @@ func TestAroundABox(t *testing.T) {
 	}
 	if r := d.Around([]float64{0, 0, 0, 0}, []float64{0.005, 0.005, 0.005, 0.005}); r.Axes[1].High != 0.01 || !slices.Equal(r.Axes[2].Levels, []float64{0, 0.1}) {
 		t.Errorf("too small a reach: %+v, want a step each way", r.Axes)
+	}
+	// Measured before the ranges were narrowed.
+	out := d.Around([]float64{5.2, -3, 7, -0.5}, []float64{0.05, 0.045, 0.05, 0.2})
+	edge := d.Around([]float64{1, 0, 1, 0}, []float64{0.05, 0.045, 0.05, 0.2})
+	if !reflect.DeepEqual(out, edge) || !(out.Axes[0].Low < out.Axes[0].High) {
+		t.Errorf("around a setting outside: %+v, want as around the nearest inside, %+v", out, edge)
 	}
 }
 

@@ -159,8 +159,10 @@ func TestStalledKeepsOut(t *testing.T) {
 func TestASurpriseIsFollowed(t *testing.T) {
 	for _, c := range []struct {
 		stalled string
+		x       float64 // of the surprise; outside where the range was narrowed behind it
+		near    float64
 		follows bool
-	}{{stalledExplore, true}, {stalledRepeat, false}} {
+	}{{stalledExplore, 0.85, 0.85, true}, {stalledRepeat, 0.85, 0.85, false}, {stalledExplore, 1.85, 1, true}, {stalledExplore, 5, 1, true}} {
 		s := fixedSpec("irgp-ucb", 2, 5)
 		s.Confidence, s.Stalled, s.InitialSteps = "", c.stalled, 6
 		s.Model = Model{Kernel: "se", Hyperparameters: model.HyperFixed, Lengthscale: []float64{0.25, 0.25}, Outputscale: 1, NoiseSD: 0.05, Capacity: 64}
@@ -168,15 +170,15 @@ func TestASurpriseIsFollowed(t *testing.T) {
 		tell := func(step int, x, y, mean float64) {
 			observe(t, p, Observation{Step: step, X: []float64{x, y}, Mean: mean, Variance: math.NaN(), Shots: 1, Cost: 1, Valid: true})
 		}
-		for i, at := range [][3]float64{{0.1, 0.1, 4}, {0.9, 0.1, 0}, {0.1, 0.9, 0}, {0.5, 0.5, 0}, {0.5, 0.1, 0}, {0.1, 0.5, 0}, {0.85, 0.85, 1.5}} {
+		for i, at := range [][3]float64{{0.1, 0.1, 4}, {0.9, 0.1, 0}, {0.1, 0.9, 0}, {0.5, 0.5, 0}, {0.5, 0.1, 0}, {0.1, 0.5, 0}, {c.x, 0.85, 1.5}} {
 			tell(i+1, at[0], at[1], at[2])
 		}
 		q, err := p.Propose(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if near := math.Abs(q.X[0]-0.85) <= surpriseFar+1e-9 && math.Abs(q.X[1]-0.85) <= surpriseFar+1e-9; near != c.follows {
-			t.Errorf("%s: %v follows a surprise at 0.85, 0.85", c.stalled, q.X)
+		if near := math.Abs(q.X[0]-c.near) <= surpriseFar+1e-9 && math.Abs(q.X[1]-0.85) <= surpriseFar+1e-9; near != c.follows {
+			t.Errorf("%s: %v follows a surprise at %g, 0.85", c.stalled, q.X, c.x)
 		}
 	}
 }

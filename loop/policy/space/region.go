@@ -27,17 +27,22 @@ func (d *Domain) Whole() Region { return Region{Axes: d.ProblemAxes(), List: d.L
 
 // Around is the part of a domain within reach of a centre, in each coordinate, and at
 // least the centre's next neighbours on both sides where values are discrete; of a list
-// at least the 2c+1 settings nearest to the centre, for c coordinates.
+// at least the 2c+1 settings nearest to the centre, for c coordinates. A centre outside of
+// the domain, such as a setting that was measured before the ranges were narrowed, counts as
+// the nearest one inside.
 func (d *Domain) Around(centre, reach []float64) Region {
 	r := Region{Centre: slices.Clone(centre)}
+	for j, x := range r.Centre {
+		r.Centre[j] = min(max(x, 0), 1)
+	}
 	if d.Listed() > 0 {
-		r.List = d.listAround(centre, reach)
+		r.List = d.listAround(r.Centre, reach)
 		return r
 	}
 	r.Screen, r.Climbs = 24*d.Size(), 2
 	r.Axes = slices.Clone(d.ProblemAxes())
 	for j, i := range d.Coords {
-		a, x, w := &r.Axes[j], centre[j], reach[i]
+		a, x, w := &r.Axes[j], r.Centre[j], reach[i]
 		low, high := max(x-w, 0), min(x+w, 1)
 		switch {
 		case len(a.Levels) > 0:
