@@ -18,7 +18,7 @@ const clockTolerance = 5 * time.Second
 
 // takenAt is when the channel's value in a message was measured: on its arrival where it has
 // just been said, and when the device says where the broker had kept it. A value that
-// was said live, and is older than the clocks can differ, is one that somebody repeats: it counts
+// was said live, and is older than the clocks can differ, is one that was repeated: it counts
 // as of the device's time as well.
 func (c *channel) takenAt(m link.Arrived, root any) (time.Time, error) {
 	if c.timePath == nil {
