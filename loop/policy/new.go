@@ -244,5 +244,5 @@ func newTargetDomain(s *Spec, domains []*space.Domain, axes []space.Axis) *space
 func newSchedule(s *Spec, prices []float64) schedule.Rule {
 	learnt := slices.ContainsFunc(s.Variables, func(v space.Variable) bool { return v.Random.Kind == space.Learnt })
 	return schedule.New(schedule.Spec{Name: s.Schedule, Epsilon: s.Epsilon, Sets: s.ControlSets,
-		AllCompete: learnt || s.PerCost || len(s.Constraints) > 0}, prices)
+		AllCompete: learnt || s.PerCost || len(s.Constraints) > 0, Limits: schedule.Limits{Budget: s.Budget, Steps: s.Steps}}, prices)
 }

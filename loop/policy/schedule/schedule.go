@@ -32,15 +32,26 @@ type Spec struct {
 	// AllCompete says that the full control set does not stand for all: something else than averages
 	// is compared, or they are over values out of the ranges.
 	AllCompete bool
+	Limits     Limits
+}
+
+// Limits are what ends a run. Where both are 0, nothing is known of its end.
+type Limits struct {
+	Budget float64 // bounds the sum of prices; 0: no bound
+	Steps  int     // 0: no bound
 }
 
 // New makes the schedule of control sets, of which typical steps have these prices.
 func New(s Spec, prices []float64) Rule {
 	switch s.Name {
 	case Auto:
-		return newExploreThenBuy(s.Sets, prices)
+		return newExploreThenBuy(s.Sets, prices, s.Limits)
 	case ETC50, ETC100, ETCAda:
-		e := newExploreThenCommit(s.Sets, prices, map[string]int{ETC50: 50, ETC100: 100}[s.Name])
+		turns := adaTurns
+		if each, fixed := map[string]int{ETC50: 50, ETC100: 100}[s.Name]; fixed {
+			turns = func(int, float64, float64) int { return each }
+		}
+		e := newExploreThenCommit(s.Sets, prices, turns)
 		if s.AllCompete {
 			e.full = -1
 		}
@@ -137,21 +148,24 @@ type exploreThenCommit struct {
 	left   []int   // plays left, per group
 	full   int     // the set that is committed to, -1: all compete
 	limit  int     // the full set, of which the price ends the groups; -1: the most expensive one's does
-	each   int     // plays of a group; 0: ETC-Ada's
-	plays  []int   // so far, per set
+	turns  turns
+	plays  []int // so far, per set
 }
 
-// etcAda is what ETC-Ada spends on each group, in costs of the most expensive set: a
-// group of cost c gets floor(4 max cost / c) plays. The paper writes 4/c for costs
-// whose greatest is 1.
-const etcAda = 4
+// turns is how many plays a group gets, by its place (0: the cheapest), its price and the highest of all sets.
+type turns func(group int, price, highest float64) int
+
+// adaTurns are ETC-Ada's: floor(4 highest/price). The paper writes 4/c for costs whose greatest is 1.
+func adaTurns(_ int, price, highest float64) int {
+	return int(4*highest/max(price, leastPrice(highest)) + cost.Tolerance)
+}
 
 // newExploreThenCommit groups the control sets by price, the whole of a typical step's. The full
 // set, sets that cost as much or more, and (without a full set) the most expensive group are left
-// for the end. plays 0 stands for ETC-Ada.
-func newExploreThenCommit(sets []space.ControlSet, prices []float64, plays int) *exploreThenCommit {
+// for the end.
+func newExploreThenCommit(sets []space.ControlSet, prices []float64, plays turns) *exploreThenCommit {
 	full := slices.IndexFunc(sets, space.ControlSet.Full)
-	e := &exploreThenCommit{full: full, limit: full, each: plays, plays: make([]int, len(sets))}
+	e := &exploreThenCommit{full: full, limit: full, turns: plays, plays: make([]int, len(sets))}
 	e.Reprice(prices, func(i, j int) bool { return cost.Same(prices[i], prices[j]) })
 	return e
 }
@@ -179,17 +193,8 @@ func (e *exploreThenCommit) Reprice(prices []float64, alike func(i, j int) bool)
 			e.left[last] -= e.plays[i]
 			continue
 		}
-		e.groups, e.left = append(e.groups, []int{i}), append(e.left, e.playsOf(prices[i], slices.Max(prices))-e.plays[i])
+		e.groups, e.left = append(e.groups, []int{i}), append(e.left, e.turns(last+1, prices[i], slices.Max(prices))-e.plays[i])
 	}
-}
-
-// playsOf is how many plays a group of this price gets, where the highest price is highest. A free one
-// gets as many as one of a thousandth of the highest.
-func (e *exploreThenCommit) playsOf(price, highest float64) int {
-	if e.each > 0 {
-		return e.each
-	}
-	return int(etcAda*highest/max(price, leastPrice(highest)) + cost.Tolerance)
 }
 
 func (e *exploreThenCommit) Eligible(fits []int) []int {
@@ -222,25 +227,54 @@ func (e *exploreThenCommit) RecordPlay(set int) {
 	}
 }
 
-// exploreThenBuy is ours: ETC-Ada's plays of the cheap groups first, then, among all sets, the one that
-// may improve most on what would be recommended for its price,
+// exploreThenBuy is ours: the cheapest group first, for a share of the budget that follows from the prices; then,
+// among all sets, the one that may improve most on what would be recommended for its price,
 //
 //	argmax over i of (g_i - m)/price_i,   g_i the greatest expected upper bound over control set i,
 //
 // m the worth of the recommendation. So a dear set is paid once more can be gained with it, for the same
-// money, than with cheap ones, and what the first plays cost follows from the prices alone: there is no
-// number to set, and a budget need not be known. The first plays guard against a model that is too sure of
-// itself: it then sees nothing to gain elsewhere. Where values are no levels but gains by themselves (an
-// improvement, an information), m is 0.
+// money, than with cheap ones. Where values are no levels but gains by themselves (an improvement, an
+// information), m is 0. The first plays guard against a model that is too sure of itself: it then sees nothing
+// to gain elsewhere. See [rootTurns] for how many they are.
 type exploreThenBuy struct {
 	*exploreThenCommit
 	least float64 // as which a price counts that is lower, so that it can be divided by
 }
 
-func newExploreThenBuy(sets []space.ControlSet, prices []float64) *exploreThenBuy {
-	e := &exploreThenBuy{newExploreThenCommit(sets, prices, 0), leastPrice(slices.Max(prices))}
+func newExploreThenBuy(sets []space.ControlSet, prices []float64, limits Limits) *exploreThenBuy {
+	plays := adaTurns // the end of the run is not known
+	if limits != (Limits{}) {
+		plays = rootTurns(limits)
+	}
+	e := &exploreThenBuy{newExploreThenCommit(sets, prices, plays), leastPrice(slices.Max(prices))}
 	e.full = -1 // all compete
 	return e
+}
+
+// rootTurns divides a budget B between plays of the cheapest group, of price c, and the plays of the highest
+// price C that follow. There are sqrt(C/c) times as many of the first,
+//
+//	floor(share B/c),   share = sqrt(c)/(sqrt(c) + sqrt(C)),
+//
+// as in the allocation of a budget to two kinds of readings for which 1/n_c + 1/n_C is least (Neyman's with
+// costs; Cochran, Sampling Techniques, 1977, section 5.5). Where steps are bounded, the first plays are at most
+// that share of the steps. Groups between the cheapest and the highest price get none.
+func rootTurns(limits Limits) turns {
+	return func(group int, price, highest float64) int {
+		if group > 0 {
+			return 0
+		}
+		price = max(price, leastPrice(highest))
+		share := math.Sqrt(price) / (math.Sqrt(price) + math.Sqrt(highest))
+		plays := float64(math.MaxInt32)
+		if limits.Budget > 0 {
+			plays = min(plays, share*limits.Budget/price)
+		}
+		if limits.Steps > 0 {
+			plays = min(plays, share*float64(limits.Steps))
+		}
+		return int(plays + cost.Tolerance)
+	}
 }
 
 func (e *exploreThenBuy) Reprice(prices []float64, alike func(i, j int) bool) {
@@ -248,7 +282,7 @@ func (e *exploreThenBuy) Reprice(prices []float64, alike func(i, j int) bool) {
 	e.least = leastPrice(slices.Max(prices))
 }
 
-// leastPrice is as what a free set counts beside sets of this highest price.
+// leastPrice is as what a set counts that is cheaper, or free, beside sets of this highest price.
 func leastPrice(highest float64) float64 { return highest / 1000 }
 
 func (e *exploreThenBuy) Choose(gains, prices []float64) int {

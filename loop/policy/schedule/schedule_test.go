@@ -57,18 +57,19 @@ func TestEpsilonScheduleAdvances(t *testing.T) {
 func TestExploreThenCommitPlays(t *testing.T) {
 	lists := [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
 	for _, c := range []struct {
-		name  string
-		costs []float64
-		plays int
-		want  []int
+		name     string
+		costs    []float64
+		schedule string
+		want     []int
 	}{
-		{"cheap", []float64{.01, .01, .01, .1, .1, .1, 1}, 0, []int{400, 40}},
-		{"moderate", []float64{.1, .1, .1, .2, .2, .2, 1}, 0, []int{40, 20}},
-		{"expensive", []float64{.6, .6, .6, .8, .8, .8, 1}, 0, []int{6, 5}},
-		{"moderate in cents", []float64{10, 10, 10, 20, 20, 20, 100}, 0, []int{40, 20}},
-		{"etc-50", []float64{.1, .1, .1, .2, .2, .2, 1}, 50, []int{50, 50}},
+		{"cheap", []float64{.01, .01, .01, .1, .1, .1, 1}, ETCAda, []int{400, 40}},
+		{"moderate", []float64{.1, .1, .1, .2, .2, .2, 1}, ETCAda, []int{40, 20}},
+		{"expensive", []float64{.6, .6, .6, .8, .8, .8, 1}, ETCAda, []int{6, 5}},
+		{"moderate in cents", []float64{10, 10, 10, 20, 20, 20, 100}, ETCAda, []int{40, 20}},
+		{"etc-50", []float64{.1, .1, .1, .2, .2, .2, 1}, ETC50, []int{50, 50}},
+		{"etc-100", []float64{.1, .1, .1, .2, .2, .2, 1}, ETC100, []int{100, 100}},
 	} {
-		e := newExploreThenCommit(sets(3, c.costs, lists...), c.costs, c.plays)
+		e := New(Spec{Name: c.schedule, Sets: sets(3, c.costs, lists...)}, c.costs).(*exploreThenCommit)
 		if !reflect.DeepEqual(e.left, c.want) || !reflect.DeepEqual(e.groups, [][]int{{0, 1, 2}, {3, 4, 5}}) || e.full != 6 {
 			t.Errorf("%s: groups %v with %v plays, want %v", c.name, e.groups, e.left, c.want)
 		}
@@ -79,7 +80,7 @@ func TestExploreThenCommitPlays(t *testing.T) {
 // do not fit the budget are passed over.
 func TestExploreThenCommitOrder(t *testing.T) {
 	lists := [][]int{{0, 1, 2}, {1, 2}, {0}, {1}}
-	e := newExploreThenCommit(sets(3, make([]float64, 4), lists...), []float64{1, .2, .1, .1}, 2)
+	e := newExploreThenCommit(sets(3, make([]float64, 4), lists...), []float64{1, .2, .1, .1}, always(2))
 	all := []int{0, 1, 2, 3}
 	for i, want := range [][]int{{2, 3}, {2, 3}, {1}, {1}, {0}, {0}} {
 		got := e.Eligible(all)
@@ -92,7 +93,7 @@ func TestExploreThenCommitOrder(t *testing.T) {
 		t.Errorf("when the full set does not fit, all that fit compete: %v", got)
 	}
 	// Without a full set, the most expensive group is not explored for its own sake.
-	e = newExploreThenCommit(sets(3, make([]float64, 3), []int{0}, []int{1}, []int{2}), []float64{.1, .2, 1}, 1)
+	e = newExploreThenCommit(sets(3, make([]float64, 3), []int{0}, []int{1}, []int{2}), []float64{.1, .2, 1}, always(1))
 	if !reflect.DeepEqual(e.groups, [][]int{{0}, {1}}) {
 		t.Errorf("groups %v", e.groups)
 	}
@@ -103,20 +104,71 @@ func TestExploreThenCommitOrder(t *testing.T) {
 	}
 }
 
-// The rule as it is written: after the cheap groups' plays the greatest gain for its price, all sets
+// The shares of the budget by hand, c the cheapest group's cost beside 1: sqrt(c)/(sqrt(c) + 1), which is 1/11,
+// 0.2403 and 0.4365. A budget in cents gives the same plays, and bounded steps bound them.
+func TestShareOfTheBudget(t *testing.T) {
+	lists := [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
+	cheap, moderate, expensive := []float64{.01, .01, .01, .1, .1, .1, 1}, []float64{.1, .1, .1, .2, .2, .2, 1}, []float64{.6, .6, .6, .8, .8, .8, 1}
+	for _, c := range []struct {
+		name   string
+		costs  []float64
+		limits Limits
+		want   []int
+	}{
+		{"cheap", cheap, Limits{Budget: 50}, []int{454, 0}},
+		{"moderate", moderate, Limits{Budget: 50}, []int{120, 0}},
+		{"expensive", expensive, Limits{Budget: 50}, []int{36, 0}},
+		{"in cents", []float64{60, 60, 60, 80, 80, 80, 100}, Limits{Budget: 5000}, []int{36, 0}},
+		{"a small budget", expensive, Limits{Budget: 1}, []int{0, 0}},
+		{"a budget without end", cheap, Limits{Budget: 1e300}, []int{math.MaxInt32, 0}},
+		{"of steps, 100/11", cheap, Limits{Steps: 100}, []int{9, 0}},
+		{"of both, the fewer", cheap, Limits{Budget: 50, Steps: 100}, []int{9, 0}},
+		{"of both, the fewer", expensive, Limits{Budget: 50, Steps: 100}, []int{36, 0}},
+		{"no end is known: ETC-Ada's", moderate, Limits{}, []int{40, 20}},
+		{"free: as one of a thousandth", []float64{0, 0, 0, 1, 1, 1, 2}, Limits{Budget: 50}, []int{766, 0}}, // 50/0.002 sqrt(0.001)/(sqrt(0.001) + 1)
+	} {
+		e := newExploreThenBuy(sets(3, c.costs, lists...), c.costs, c.limits)
+		if !reflect.DeepEqual(e.left, c.want) {
+			t.Errorf("%s: plays %v, want %v", c.name, e.left, c.want)
+		}
+	}
+	for name, costs := range map[string][]float64{"equal": {2, 2, 2}, "none": {0, 0, 0}} {
+		e := newExploreThenBuy(sets(3, costs, []int{0}, []int{0, 1}, []int{0, 1, 2}), costs, Limits{Budget: 50})
+		if e.exploring() || !reflect.DeepEqual(e.Eligible([]int{0, 2}), []int{0, 2}) || e.Choose([]float64{1, 3, 2}, costs) != 1 {
+			t.Errorf("costs that are %s: groups %v; nothing is cheaper, so the greatest gain is played", name, e.groups)
+		}
+	}
+	one := newExploreThenBuy(sets(1, []float64{1}, []int{0}), []float64{1}, Limits{Budget: 50})
+	if one.exploring() || one.Choose([]float64{1}, []float64{1}) != 0 {
+		t.Error("a single set is all there is to play")
+	}
+}
+
+// A cheaper group gets a smaller share of the money and more plays; a larger budget gives more.
+func TestShareIsMonotone(t *testing.T) {
+	budget := Limits{Budget: 50}
+	more := Limits{Budget: 60}
+	last, money := math.MaxInt, 0.0
+	for price := 0.01; price < 1; price += 0.01 {
+		plays := rootTurns(budget)(0, price, 1)
+		if spent := (float64(plays) + 1) * price; plays > last || spent < money-price || plays > rootTurns(more)(0, price, 1) {
+			t.Errorf("price %.2f: %d plays after %d, %g spent after %g", price, plays, last, spent, money)
+		}
+		last, money = plays, float64(plays)*price
+	}
+}
+
+// The rule as it is written: after the cheapest group's plays the greatest gain for its price, all sets
 // competing; a free set does not win by being free.
 func TestExploreThenBuy(t *testing.T) {
 	costs := []float64{.1, .2, 1}
-	e := newExploreThenBuy(sets(3, costs, []int{0}, []int{0, 1}, []int{0, 1, 2}), costs)
+	e := newExploreThenBuy(sets(3, costs, []int{0}, []int{0, 1}, []int{0, 1, 2}), costs, Limits{Budget: 25})
 	all := []int{0, 1, 2}
-	if want := []int{40, 20}; !reflect.DeepEqual(e.left, want) {
-		t.Fatalf("plays %v, want %v", e.left, want)
-	}
-	for i := range 60 {
-		if want := []int{min(i/40, 1)}; !reflect.DeepEqual(e.Eligible(all), want) || e.PerPrice() || e.Slack() != 0 {
+	for i := range 60 { // 25/0.1 times 0.2403
+		if want := []int{0}; !reflect.DeepEqual(e.Eligible(all), want) || e.PerPrice() || e.Slack() != 0 {
 			t.Fatalf("play %d: eligible %v, want %v", i, e.Eligible(all), want)
 		}
-		e.RecordPlay(e.Eligible(all)[0])
+		e.RecordPlay(0)
 	}
 	if got := e.Eligible(all); !reflect.DeepEqual(got, all) || !e.PerPrice() || !math.IsInf(e.Slack(), 1) {
 		t.Fatalf("after the first plays: eligible %v", got)
@@ -136,7 +188,7 @@ func TestExploreThenBuy(t *testing.T) {
 			t.Fatalf("seed %d: gains %v, prices %v: chose %d, want %d", seed, gains, prices, got, want)
 		}
 	}
-	free := newExploreThenBuy(sets(2, []float64{0, 0}, []int{0}, []int{0, 1}), []float64{0, 0})
+	free := newExploreThenBuy(sets(2, []float64{0, 0}, []int{0}, []int{0, 1}), []float64{0, 0}, Limits{Budget: 1})
 	if got := free.Choose([]float64{1, 2}, []float64{0, 0}); got != 1 {
 		t.Errorf("where nothing costs anything: chose %d, want the greatest gain", got)
 	}
@@ -147,7 +199,7 @@ func TestExploreThenBuy(t *testing.T) {
 func TestScheduleFollowsReadCosts(t *testing.T) {
 	lists := [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
 	guesses := []float64{1, 1, 1, 1, 1, 1, 1}
-	e := newExploreThenCommit(sets(3, guesses, lists...), guesses, 0)
+	e := newExploreThenCommit(sets(3, guesses, lists...), guesses, adaTurns)
 	if len(e.groups) != 0 {
 		t.Fatalf("equal guesses make groups %v", e.groups)
 	}
@@ -160,6 +212,23 @@ func TestScheduleFollowsReadCosts(t *testing.T) {
 		t.Errorf("groups %v with %v plays left, want %v with 39 and 19", e.groups, e.left, want)
 	}
 }
+
+// Where costs are read, the share of the budget follows the readings.
+func TestShareFollowsReadCosts(t *testing.T) {
+	guesses := []float64{1, 1, 1}
+	e := newExploreThenBuy(sets(3, guesses, []int{0}, []int{0, 1}, []int{0, 1, 2}), guesses, Limits{Budget: 50})
+	for i := range guesses {
+		e.RecordPlay(i)
+	}
+	prices := []float64{.8, .6, 1}
+	e.Reprice(prices, func(i, j int) bool { return prices[i] == prices[j] })
+	if want := []int{35, -1}; !reflect.DeepEqual(e.groups, [][]int{{1}, {0}}) || !reflect.DeepEqual(e.left, want) {
+		t.Errorf("groups %v with %v plays left, want set 1 first with 35 of 36, and none of set 0", e.groups, e.left)
+	}
+}
+
+// always is the same number of plays for every group.
+func always(plays int) turns { return func(int, float64, float64) int { return plays } }
 
 // sets are control sets of d variables.
 func sets(d int, costs []float64, lists ...[]int) []space.ControlSet {
