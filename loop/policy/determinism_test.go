@@ -122,6 +122,8 @@ func casts() map[string]Spec {
 	epsilon := cvsSpec()
 	epsilon.Seed, epsilon.Schedule, epsilon.Epsilon = 24, "epsilon", []float64{0.1, 0.01}
 	epsilon.Model = model.Spec{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .3, .3}, Outputscale: 1, NoiseSD: 0.1}
+	auto := cvsSpec()
+	auto.Seed, auto.Schedule, auto.Steps, auto.Model.Capacity = 30, "auto", storySteps, 15
 	read := cvsSpec()
 	read.Seed, read.CostsRead, read.Model.Capacity = 29, true, 15
 	blind := cvsSpec()
@@ -132,7 +134,7 @@ func casts() map[string]Spec {
 	for i := range psq.Variables {
 		psq.Variables[i].Random.Kind = space.Uniform
 	}
-	out := map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "ucb-cvs, costs read": read, "sobol": blind}
+	out := map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "ucb-cvs auto": auto, "ucb-cvs, costs read": read, "sobol": blind}
 	maps.Copy(out, riskCasts())
 	maps.Copy(out, acquisitionCasts())
 	maps.Copy(out, driftCasts())

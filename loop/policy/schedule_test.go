@@ -121,6 +121,33 @@ func TestAutoPaysWhenMoreIsToBeGained(t *testing.T) {
 	}
 }
 
+// The budget decides when all sets compete, and without one the end of the steps does: the cheapest set gets
+// its share, sqrt(0.1)/(sqrt(0.1) + 1) of either, before.
+func TestAutoSharesTheBudget(t *testing.T) {
+	for name, c := range map[string]struct {
+		budget float64
+		steps  int
+		plays  int
+	}{
+		"a budget of 3":           {3, 0, 7},
+		"20 steps":                {0, 20, 4},
+		"an open end: ETC-Ada's":  {0, 0, 40},
+		"a budget, and steps too": {3, 20, 4},
+	} {
+		s := subsetsSpec("ucb-cvs", 1)
+		s.Schedule, s.Budget, s.Steps = "auto", c.budget, c.steps
+		rule := newSchedule(&s, []float64{.1, .2, 1})
+		plays := 0
+		for reflect.DeepEqual(rule.Eligible([]int{0, 1, 2}), []int{0}) {
+			rule.RecordPlay(0)
+			plays++
+		}
+		if plays != c.plays {
+			t.Errorf("%s: %d plays of the cheapest set, want %d", name, plays, c.plays)
+		}
+	}
+}
+
 // raised is a policy that reads everything 3 higher, so that a level is no gain.
 type raised struct{ *engine }
 
