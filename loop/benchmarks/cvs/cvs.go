@@ -265,7 +265,7 @@ func competitors() []experiment.Competitor {
 		{Name: "ucb-cvs-etc-50", About: "explore then commit, 50 plays of each group", Kind: "ucb-cvs-etc-50", Set: nil},
 		{Name: "ucb-cvs-etc-100", About: "explore then commit, 100 plays of each group", Kind: "ucb-cvs-etc-100", Set: nil},
 		{Name: "ucb-cvs-epsilon", About: "Algorithm 1 with epsilon falling from 2 to 0 in 50 plays (our schedule)", Kind: "ucb-cvs", Set: fallingEpsilon},
-		{Name: "ucb-cvs-auto", About: "ETC-Ada's plays of the cheap groups, then the greatest possible gain for its price (ours)", Kind: "ucb-cvs", Set: untuned},
+		{Name: "ucb-cvs-auto", About: "the cheapest group for a share of the budget that its cost gives, then the greatest possible gain for its price (ours)", Kind: "ucb-cvs", Set: untuned},
 		{Name: "ucb-psq", About: "upper bounds without costs: the full control set where there is one", Kind: "ucb-psq", Set: nil},
 		{Name: "ts-psq", About: "Thompson sampling without costs", Kind: "ts-psq", Set: nil},
 		{Name: "ei-psq", About: "expected improvement without costs", Kind: "ei-psq", Set: nil},

@@ -254,7 +254,7 @@ func newExploreThenBuy(sets []space.ControlSet, prices []float64, limits Limits)
 // rootTurns divides a budget B between plays of the cheapest group, of price c, and the plays of the highest
 // price C that follow. There are sqrt(C/c) times as many of the first,
 //
-//	floor(share B/c),   share = sqrt(c)/(sqrt(c) + sqrt(C)),
+//	floor(share B/c),   share = sqrt(c)/(sqrt(c) + sqrt(C)) = 1/(1 + sqrt(C/c)),
 //
 // as in the allocation of a budget to two kinds of readings for which 1/n_c + 1/n_C is least (Neyman's with
 // costs; Cochran, Sampling Techniques, 1977, section 5.5). Where steps are bounded, the first plays are at most
@@ -265,7 +265,7 @@ func rootTurns(limits Limits) turns {
 			return 0
 		}
 		price = max(price, leastPrice(highest))
-		share := math.Sqrt(price) / (math.Sqrt(price) + math.Sqrt(highest))
+		share := 1 / (1 + math.Sqrt(highest/price))
 		plays := float64(math.MaxInt32)
 		if limits.Budget > 0 {
 			plays = min(plays, share*limits.Budget/price)
