@@ -275,12 +275,16 @@ func competitors() []experiment.Competitor {
 		{Name: "ei-psq-per-cost", About: "expected improvement per unit of cost", Kind: "ei-psq-per-cost", Set: nil},
 		{Name: "ei-psq-per-cost-paper", About: "expected improvement of the expected value, as the paper has it, per unit of cost", Kind: "ei-psq-per-cost", Set: ofExpectation},
 		{Name: "pbgi", About: "Gittins index of Pandora's box", Kind: "pbgi", Set: nil},
+		{Name: "costids", About: "information per cost: CostIDS with rho 2", Kind: "costids", Set: leeway},
 		{Name: "random", About: "uniform settings, the control sets in turn", Kind: "random", Set: nil},
 	}
 }
 
 // ofExpectation takes the paper's improvement in place of ours.
 func ofExpectation(s *policy.Spec, _ *experiment.Problem) { s.Acquisition = "nei" }
+
+// leeway lets CostIDS take up to twice the best information ratio for a cheaper step.
+func leeway(s *policy.Spec, _ *experiment.Problem) { s.Rho = 2 }
 
 // untuned takes our schedule, which has no number to set.
 func untuned(s *policy.Spec, _ *experiment.Problem) { s.Schedule = "auto" }
