@@ -48,6 +48,7 @@ const (
 	acquireGittins    = "gittins" // weighs costs itself
 	scheduleNone      = "none"
 	scheduleAuto      = "auto"
+	scheduleETCAda    = "etc-ada"
 	scheduleEpsilon   = "epsilon"
 	priorsAveraged    = "averaged"
 	priorsElimination = "elimination"
@@ -89,8 +90,9 @@ func (p *Policy) Parts() Parts {
 	out := p.known.Of(p.Kind)
 	out.Acquisition = cmp.Or(p.Acquisition, out.Acquisition)
 	out.Schedule = cmp.Or(out.Schedule, p.Schedule)
+	out.PerCost = out.PerCost || p.PerCost
 	if out.Schedule == "" {
-		out.Schedule = cmp.Or(out.UsualSchedule, scheduleNone)
+		out.Schedule = out.usualSchedule()
 	}
 	out.Confidence = cmp.Or(out.Confidence, p.Confidence)
 	if p.NoiseSD != "" {
@@ -104,8 +106,16 @@ func (p *Policy) Parts() Parts {
 		}
 		out.Confidence = cmp.Or(out.UsualConfidence, usual)
 	}
-	out.PerCost = out.PerCost || p.PerCost
 	return out
+}
+
+// usualSchedule is the schedule where none is named. "auto" weighs what the sets cost: values that do so
+// themselves take "etc-ada".
+func (p Parts) usualSchedule() string {
+	if p.UsualSchedule == scheduleAuto && (p.PerCost || p.Acquisition == acquireGittins) {
+		return scheduleETCAda
+	}
+	return cmp.Or(p.UsualSchedule, scheduleNone)
 }
 
 // bounded says that the confidence parameter matters: the acquisition is made of

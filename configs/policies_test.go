@@ -65,3 +65,19 @@ func TestPoliciesAreHandedIn(t *testing.T) {
 		t.Error("a kind that the table does not have was taken")
 	}
 }
+
+// The schedule where none is named: "auto" for ucb-cvs, but not where values are per cost by themselves.
+func TestUsualSchedule(t *testing.T) {
+	for want, policies := range map[string][]Policy{
+		scheduleAuto:   {{Kind: "ucb-cvs"}, {Kind: "ucb-cvs", Acquisition: "ts"}},
+		scheduleETCAda: {{Kind: "ucb-cvs", PerCost: true}, {Kind: "ucb-cvs", Acquisition: "gittins"}, {Kind: "rahbo"}, {Kind: "ucb-cvs-etc-ada"}},
+		scheduleNone:   {{Kind: "gp-ucb"}, {Kind: "ucb-cvs", Schedule: scheduleNone}},
+	} {
+		for _, p := range policies {
+			p.known = &known().Policies
+			if got := p.Parts().Schedule; got != want {
+				t.Errorf("kind %q, acquisition %q, per cost %t: schedule %q, want %q", p.Kind, p.Acquisition, p.PerCost, got, want)
+			}
+		}
+	}
+}

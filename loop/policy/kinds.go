@@ -68,14 +68,14 @@ func Table() []Kind {
 		srinivas = "Srinivas et al., IEEE Trans. Inf. Theory 58 (2012)"
 	)
 	return []Kind{
-		// With control sets RAHBO is UCB-CVS with a risk term: it has the same schedule.
+		// With control sets RAHBO is UCB-CVS with a risk term, by ETC-Ada, with which it was measured.
 		{Name: kindRAHBO, Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, UsualSchedule: schedule.ETCAda, Noise: LearntNoise, Risk: true, Subsets: true},
 		{Name: "rahbo-known-variance", Title: "RAHBO with a known variance", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, UsualSchedule: schedule.ETCAda, Noise: KnownNoise, Risk: true, Subsets: true},
 		{Name: "rahbo-us", Title: "RAHBO-US", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise, Risk: true, Explore: true},
 		{Name: "gp-ucb-heteroscedastic", Title: "GP-UCB with noise that depends on the setting", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise},
-		// Its schedule gives cheap control sets as many turns as their cost allows, so that no
+		// Its schedule gives cheap control sets as many turns as their cost and the budget allow, so that no
 		// count has to be tuned.
-		{Name: kindUCBCVS, Paper: tay, Acquisition: ucb, UsualSchedule: schedule.ETCAda, Subsets: true},
+		{Name: kindUCBCVS, Paper: tay, Acquisition: ucb, UsualSchedule: schedule.Auto, Subsets: true},
 		{Name: "ucb-cvs-etc-50", Paper: tay, Acquisition: ucb, Schedule: schedule.ETC50, Subsets: true},
 		{Name: "ucb-cvs-etc-100", Paper: tay, Acquisition: ucb, Schedule: schedule.ETC100, Subsets: true},
 		{Name: "ucb-cvs-etc-ada", Title: "UCB-CVS ETC-Ada", Paper: tay, Acquisition: ucb, Schedule: schedule.ETCAda, Subsets: true},
