@@ -47,11 +47,11 @@ func New(s Spec, prices []float64) Rule {
 	case Auto:
 		return newExploreThenBuy(s.Sets, prices, s.Limits)
 	case ETC50, ETC100, ETCAda:
-		turns := adaTurns
+		plays := adaTurns
 		if each, fixed := map[string]int{ETC50: 50, ETC100: 100}[s.Name]; fixed {
-			turns = func(int, float64, float64) int { return each }
+			plays = func(int, float64, float64) int { return each }
 		}
-		e := newExploreThenCommit(s.Sets, prices, turns)
+		e := newExploreThenCommit(s.Sets, prices, plays)
 		if s.AllCompete {
 			e.full = -1
 		}
@@ -155,7 +155,8 @@ type exploreThenCommit struct {
 // turns is how many plays a group gets, by its place (0: the cheapest), its price and the highest of all sets.
 type turns func(group int, price, highest float64) int
 
-// adaTurns are ETC-Ada's: floor(4 highest/price). The paper writes 4/c for costs whose greatest is 1.
+// adaTurns are ETC-Ada's: floor(4 highest/price). The paper writes 4/c for costs whose greatest is 1. A free group
+// gets as many as one of a thousandth of the highest price.
 func adaTurns(_ int, price, highest float64) int {
 	return int(4*highest/max(price, leastPrice(highest)) + cost.Tolerance)
 }
@@ -252,13 +253,14 @@ func newExploreThenBuy(sets []space.ControlSet, prices []float64, limits Limits)
 }
 
 // rootTurns divides a budget B between plays of the cheapest group, of price c, and the plays of the highest
-// price C that follow. There are sqrt(C/c) times as many of the first,
+// price C that follow, all three in the unit of cost. There are sqrt(C/c) times as many of the first,
 //
 //	floor(share B/c),   share = sqrt(c)/(sqrt(c) + sqrt(C)) = 1/(1 + sqrt(C/c)),
 //
 // as in the allocation of a budget to two kinds of readings for which 1/n_c + 1/n_C is least (Neyman's with
 // costs; Cochran, Sampling Techniques, 1977, section 5.5). Where steps are bounded, the first plays are at most
-// that share of the steps. Groups between the cheapest and the highest price get none.
+// that share of the steps. Groups between the cheapest and the highest price get none. The initial design's plays are
+// not counted.
 func rootTurns(limits Limits) turns {
 	return func(group int, price, highest float64) int {
 		if group > 0 {
