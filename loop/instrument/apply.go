@@ -84,7 +84,7 @@ func (x *Instrument) Rule(p Present, out *safety.Output, turned bool) {
 // except from here. The doses in it are to be recorded first.
 func (x *Instrument) Apply(p Present, out *safety.Output) (doses []*Dose) {
 	for d, k := range x.links {
-		if b := x.collect(&p, d, out); len(b.vars) > 0 {
+		if b := x.collect(&p, d, out); !b.vars.Empty() {
 			x.send(&p, k, b)
 		}
 	}
@@ -99,14 +99,14 @@ func (x *Instrument) Apply(p Present, out *safety.Output) (doses []*Dose) {
 // batch is what one device is sent in one tick, and the variables in it.
 type batch struct {
 	setpoints drivers.Setpoints
-	vars      []int
+	vars      safety.Set
 	// atRest says that all of it are rest states, where they are to stay.
 	atRest bool
 }
 
 // collect gathers what the safety layer has sent to device d.
 func (x *Instrument) collect(p *Present, d int, out *safety.Output) batch {
-	b := batch{setpoints: drivers.Setpoints{Values: map[string]float64{}, Safe: p.Mode >= safety.Fallback}}
+	b := batch{setpoints: drivers.Setpoints{Safe: p.Mode >= safety.Fallback}}
 	b.atRest = b.setpoints.Safe
 	for i := range x.all {
 		c := x.plan.Variables[i].Channel
@@ -114,17 +114,25 @@ func (x *Instrument) collect(p *Present, d int, out *safety.Output) batch {
 		case c.Device != d:
 		case out.Write[i] && x.plan.Variables[i].Dose: // see grant
 		case out.Release[i]:
+			b.add(i)
 			b.setpoints.Release = append(b.setpoints.Release, c.Name)
-			b.vars = append(b.vars, i)
 		case out.Write[i]:
+			b.add(i)
 			b.setpoints.Values[c.Name] = out.Setpoint[i]
 			x.all[i].unsure = x.all[i].unsure || x.all[i].written != out.Setpoint[i]
 			b.atRest = b.atRest && out.Setpoint[i] == out.Destination[i]
 			x.limit(i, &b.setpoints)
-			b.vars = append(b.vars, i)
 		}
 	}
 	return b
+}
+
+// add notes that variable i is in the batch.
+func (b *batch) add(i int) {
+	if b.setpoints.Values == nil {
+		b.setpoints.Values = map[string]float64{}
+	}
+	b.vars.Add(i)
 }
 
 // limit gives a setpoint the time of its lease where the device takes one: then it ends
@@ -150,7 +158,7 @@ func (x *Instrument) send(p *Present, k *link, b batch) {
 		return
 	}
 	if !b.setpoints.Safe {
-		b.setpoints.SendBy = x.ruledAt.Add(x.leaveWithin(b.vars))
+		b.setpoints.SendBy = x.ruledAt.Add(x.leaveWithin(&b.vars))
 	}
 	x.write(p, k, b)
 }
@@ -162,10 +170,10 @@ const leaveMost = 10 * time.Second
 
 // leaveWithin is how long a write may wait before it leaves: as long as the shortest lease
 // in it, since what is older than that the device would have dropped.
-func (x *Instrument) leaveWithin(vars []int) time.Duration {
+func (x *Instrument) leaveWithin(vars *safety.Set) time.Duration {
 	within := leaveMost
-	for _, i := range vars {
-		if lease := x.plan.Variables[i].Limits.Lease; lease > 0 {
+	for i := range x.plan.Variables {
+		if lease := x.plan.Variables[i].Limits.Lease; vars.Has(i) && lease > 0 {
 			within = min(within, lease)
 		}
 	}
@@ -187,32 +195,42 @@ var errRevoked = errors.New("revoked before it left")
 // wrote is what became of a write, which began at asked.
 type wrote struct {
 	k       *link
-	flight  *flight
+	flight  flight
 	batch   batch
 	ctx     context.Context
 	asked   time.Time
 	reading drivers.Reading
+	heard   Heard
 	err     error
 }
 
 // write sends a batch. Nothing revokes the safe values of a trip or a stop.
 func (x *Instrument) write(p *Present, k *link, b batch) {
 	k.parting = notAsked // a write takes the device's promise back
-	w := wrote{k: k, flight: &flight{mode: p.Mode}}
-	k.flight = w.flight
-	if orders := x.orders.Load(); !p.final() {
-		b.setpoints.Revoked = func() bool { return x.revoked(orders) }
+	w := &wrote{k: k, flight: flight{mode: p.Mode}, batch: b}
+	k.flight = &w.flight
+	if !p.final() {
+		w.batch.setpoints.Revoked = x.revoking()
 	}
-	w.batch, w.ctx = b, k.calls.context(x.ctx)
+	w.ctx = k.calls.context(x.ctx)
 	x.pool.Post(k.worker, func() any {
 		w.asked = x.now()
-		if w.ctx.Err() != nil || b.setpoints.Late(w.asked) != nil {
+		if w.ctx.Err() != nil || w.batch.setpoints.Late(w.asked) != nil {
 			w.err = errRevoked
 			return w
 		}
-		w.reading, w.err = k.act.Write(w.ctx, b.setpoints)
+		w.reading, w.err = k.act.Write(w.ctx, w.batch.setpoints)
 		return w
 	})
+}
+
+// revoking says of what is decided under the present orders whether it may not leave any more; it is the same
+// function until they change.
+func (x *devices) revoking() func() bool {
+	if orders := x.orders.Load(); x.underOrders == nil || x.order != orders {
+		x.order, x.underOrders = orders, func() bool { return x.revoked(orders) }
+	}
+	return x.underOrders
 }
 
 // revoked says that what was decided under orders may not leave any more. After a stop of the
@@ -226,9 +244,9 @@ func (x *devices) revoked(orders int64) bool {
 func (x *devices) Revoke() { x.orders.Add(1) }
 
 // wrote takes in what a device has made of a write, and the readback, if any.
-func (x *Instrument) wrote(p *Present, w wrote) {
+func (x *Instrument) wrote(p *Present, w *wrote) {
 	k := w.k
-	k.landed(w.flight)
+	k.landed(&w.flight)
 	switch {
 	case errors.Is(w.err, errRevoked):
 	case overtaken(w.ctx, w.err): // which says nothing about the device
@@ -241,12 +259,15 @@ func (x *Instrument) wrote(p *Present, w wrote) {
 	default:
 		x.answered(p, k)
 		k.heard = p.Now
-		x.hear(&Heard{k.index, w.reading, w.asked})
+		w.heard = Heard{k.index, w.reading, w.asked}
+		x.hear(&w.heard)
 	}
 	x.failpoint("after-write")
 	k.straggle(&w.batch, w.err, w.asked, p.Now)
-	for _, i := range w.batch.vars {
-		x.acknowledge(i, &w)
+	for i := range x.all {
+		if w.batch.vars.Has(i) {
+			x.acknowledge(i, w)
+		}
 	}
 	x.giveWaiting(p, k) // else a device that is written to in every tick would get none
 }

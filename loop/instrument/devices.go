@@ -24,6 +24,9 @@ type devices struct {
 	why map[plan.Channel]error
 	// orders grows when what was said before must not leave any more.
 	orders atomic.Int64
+	// underOrders is revoking of order.
+	underOrders func() bool
+	order       int64
 	// halted says that HaltAll has halted the devices and Halted has not been asked since:
 	// until it has, no setpoint leaves.
 	halted atomic.Bool

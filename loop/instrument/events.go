@@ -18,7 +18,7 @@ type (
 	}
 	// Heard: a reading has come, of which Accept takes what the safety layer believes.
 	// Asked is when the question was put: a shot counts only if both question and answer
-	// lie after the settling.
+	// lie after the settling. It holds until the device is asked again.
 	Heard struct {
 		Device  int
 		Reading drivers.Reading

@@ -24,7 +24,11 @@ type link struct {
 	// while shots are taken.
 	quiet, all []string
 	open       bool
-	reading    bool
+	// asked is the question under way, and the last one with its answer where reading is false: one serves all
+	// that are put to the device, by question.
+	reading  bool
+	asked    read
+	question func() any
 	// flight is the write under way; nil: none is.
 	flight *flight
 	calls  calls
@@ -48,7 +52,13 @@ func newLinks(devices []Device, worker int) []*link {
 	for i, d := range devices {
 		act, _ := d.Device.(drivers.Actuator)
 		_, listens := d.Device.(drivers.Listener)
-		links[i] = &link{index: i, worker: worker + i, name: d.Name, dev: d.Device, act: act, listens: listens}
+		k := &link{index: i, worker: worker + i, name: d.Name, dev: d.Device, act: act, listens: listens}
+		k.question = func() any {
+			a := &k.asked
+			a.heard.Reading, a.err = k.dev.Read(a.ctx, a.channels)
+			return a
+		}
+		links[i] = k
 	}
 	return links
 }
@@ -94,13 +104,14 @@ type (
 		channels []drivers.Channel
 		err      error
 	}
-	// read is an answer to Poll, or to a ping, whose values nobody looks at.
+	// read is a question by Poll, or a ping, whose values nobody looks at, and its answer.
 	read struct {
-		k     *link
-		ctx   context.Context
-		ping  bool
-		heard Heard
-		err   error
+		k        *link
+		ctx      context.Context
+		channels []string
+		ping     bool
+		heard    Heard
+		err      error
 	}
 	// spoken is a reading, remarked a text that a device sent on its own.
 	spoken struct {
@@ -172,7 +183,7 @@ func (x *Instrument) Handle(p Present, result any) ([]any, bool) {
 		x.hear(&Heard{r.k.index, r.reading, r.reading.At})
 	case remarked:
 		x.tell(Said{"warn", "device", fmt.Sprintf("device %q: %s", r.k.name, r.text)})
-	case wrote:
+	case *wrote:
 		x.wrote(&p, r)
 	case gave:
 		x.gave(&p, r)
@@ -212,17 +223,15 @@ func (x *devices) poll(k *link, channels []string) {
 	if !k.open || k.reading || k.dead != nil || k.listens || len(channels) == 0 {
 		return
 	}
-	x.ask(k, channels, &read{k: k, heard: Heard{Device: k.index, Asked: x.now()}})
+	x.ask(read{k: k, channels: channels, heard: Heard{Device: k.index, Asked: x.now()}})
 }
 
-// ask reads channels; a says what is made of the answer.
-func (x *devices) ask(k *link, channels []string, a *read) {
-	k.reading = true
+// ask puts a question to its device, to which none is under way.
+func (x *devices) ask(a read) {
+	k := a.k
 	a.ctx = k.calls.context(x.ctx)
-	x.pool.Post(k.worker, func() any {
-		a.heard.Reading, a.err = k.dev.Read(a.ctx, channels)
-		return a
-	})
+	k.reading, k.asked = true, a
+	x.pool.Post(k.worker, k.question)
 }
 
 // answer takes in what a device was asked for.

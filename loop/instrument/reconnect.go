@@ -200,7 +200,7 @@ func (x *devices) ping(k *link, now time.Time) {
 		return
 	}
 	k.outage.pinged = now
-	x.ask(k, k.quiet, &read{k: k, ping: true})
+	x.ask(read{k: k, channels: k.quiet, ping: true})
 }
 
 // reopened is what became of a device that was opened again.
