@@ -50,7 +50,7 @@ func (l *orders) takeOrders() {
 // note records what a transport has refused.
 func (l *orders) note(o *control.Order) {
 	c, a := o.Record(l.stamp()), control.AnswerOf(*o.Refusal, l.stamp())
-	l.runner.put(record.Entry{What: "refused command", Write: func(j *journal.Journal) error { return j.Ordered(c, a) }, Story: true})
+	l.runner.put(record.Entry{What: "refused command", Record: record.Func(func(j *journal.Journal) error { return j.Ordered(c, a) }), Story: true})
 }
 
 // takeOrder records an order, then carries it out.
@@ -58,7 +58,7 @@ func (l *orders) takeOrder(o *control.Order) {
 	c := o.Record(l.stamp())
 	recorded := &commandRecorded{order: o}
 	l.runner.put(record.Entry{What: "command " + c.Name, Hasty: true, Done: recorded,
-		Write: func(j *journal.Journal) (err error) { recorded.id, err = j.Order(c); return err }})
+		Record: record.Func(func(j *journal.Journal) (err error) { recorded.id, err = j.Order(c); return err })})
 }
 
 // unrecordedCommand answers a command that could not be recorded.

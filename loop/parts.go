@@ -91,14 +91,19 @@ func (l *parts) event(level, kind, message string) {
 func (l *parts) eventWith(f journal.Facts, level, kind, message string) {
 	e := journal.Event{Level: level, Kind: kind, Message: message, Facts: f, Step: l.number, At: l.stamp()}
 	l.tellEvent(e)
-	l.runner.put(record.Entry{What: "event", Write: func(j *journal.Journal) error { return j.Log(e) }, Story: !needed(kind)})
+	l.runner.put(record.Entry{What: "event", Record: record.Func(func(j *journal.Journal) error { return j.Log(e) }), Story: !needed(kind)})
 }
 
 // record writes to the journal on its worker, in the order of the calls; done, if any,
 // follows after the write has succeeded. A disk that fails holds the run until it is well
 // again; another failure, or any where outages are not waited out, ends it.
 func (l *parts) record(what string, write func(*journal.Journal) error, done any) {
-	l.runner.put(record.Entry{What: what, Write: write, Done: done})
+	l.keep(what, record.Func(write), done)
+}
+
+// keep does so with a record that is one object with what follows, as those of every step are.
+func (l *parts) keep(what string, r record.Record, done any) {
+	l.runner.put(record.Entry{What: what, Record: r, Done: done})
 }
 
 // diskProblem says why the run is held for the disk, "" where it is not.

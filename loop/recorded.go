@@ -16,16 +16,27 @@ type (
 	// reached: a test learns that the run has come to this point.
 	reached string
 	// decisionRecorded: the decision of a step may be carried out.
-	decisionRecorded struct{ step int }
-	// actionsIntended: the actions with these ids may be done, of the way home or of the step.
+	decisionRecorded struct{ journal.Decision }
+	// actionsIntended: the actions, of which these are the journal's ids, may be done, of the way home or of the step.
 	actionsIntended struct {
-		step int
-		ids  []int64
-		home map[int]float64
+		step    int
+		actions []journal.Action
+		ids     []int64
+		home    map[int]float64
 	}
-	// outcomeRecorded: a step is concluded.
+	// actionsResolved: what became of the actions with these ids is on record; done of them are.
+	actionsResolved struct {
+		ids     []int64
+		done    int
+		state   journal.ActionState
+		problem string
+		at      journal.Stamp
+	}
+	// outcomeRecorded: a step is concluded. Its shots are those that are not on record yet.
 	outcomeRecorded struct {
+		*parts
 		decision journal.Decision
+		shots    []journal.Shot
 		outcome  journal.Outcome
 	}
 	// doseIntended: a dose may be given.
@@ -52,6 +63,41 @@ type (
 	endRecorded struct{}
 )
 
+// Write implements [record.Record].
+func (d *decisionRecorded) Write(j *journal.Journal) error { return j.Decide(d.Decision) }
+
+// Write goes on with the first action that has no id yet.
+func (a *actionsIntended) Write(j *journal.Journal) error {
+	for len(a.ids) < len(a.actions) {
+		id, err := j.Intend(a.actions[len(a.ids)])
+		if err != nil {
+			return err
+		}
+		a.ids = append(a.ids, id)
+	}
+	return nil
+}
+
+// Write goes on with the first action that is not done.
+func (a *actionsResolved) Write(j *journal.Journal) error {
+	for ; a.done < len(a.ids); a.done++ {
+		if err := j.Resolve(a.ids[a.done], a.state, nil, a.problem, a.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Write records the shots, then the outcome.
+func (o *outcomeRecorded) Write(j *journal.Journal) error {
+	if err := j.Shoot(o.shots); err != nil {
+		return err
+	}
+	o.failpoint("shots-durable")
+	o.shots = nil // they are there, whatever becomes of the outcome
+	return j.Conclude(o.outcome)
+}
+
 func (l *Loop) put(e record.Entry) { l.recorded(l.recorder.Put(l.now(), e)) }
 
 // recorded follows what the recorder tells.
@@ -62,7 +108,7 @@ func (l *Loop) recorded(events []any) {
 			l.event(e.Level, journal.EventDisk, e.Message)
 		case record.Unknown:
 			l.deps.logger().Warn("the free space on the disk is not known", "error", e.Err)
-		case record.Written:
+		case *record.Written:
 			l.deps.Watch.Meter.Record(e.Took)
 			l.follow(e.Done)
 		case record.Refused:
@@ -81,17 +127,19 @@ func (l *Loop) follow(done any) {
 	switch d := done.(type) {
 	case reached:
 		l.failpoint(string(d))
-	case decisionRecorded:
-		if l.stepper.awaits(d.step) {
+	case *decisionRecorded:
+		if l.stepper.awaits(d.Step) {
 			l.failpoint("decision-durable")
 			l.guard.MarkUnderway()
 			l.stepper.intend()
 		}
 	case *actionsIntended:
 		l.stepper.act(d)
-	case outcomeRecorded:
+	case *actionsResolved:
+		l.failpoint("action-settled")
+	case *outcomeRecorded:
 		l.failpoint("outcome-durable")
-		l.tellStep(d.decision, d.outcome)
+		l.tellStep(&d.decision, &d.outcome)
 	case *doseIntended:
 		l.sensed(l.instrument.Intended(l.present(), d.dose, d.action))
 	case *commandRecorded:
@@ -122,8 +170,8 @@ func (l *stepper) awaits(step int) bool {
 // lost notes what will never be recorded, because the run ends for it.
 func (l *Loop) lost(done any, err error) {
 	switch d := done.(type) {
-	case decisionRecorded:
-		if l.stepper.step.n == d.step {
+	case *decisionRecorded:
+		if l.stepper.step.n == d.Step {
 			l.stepper.step.open = false // there is no such step: it has no outcome, and was not abandoned
 		}
 	case *commandAnswered:

@@ -156,9 +156,9 @@ func (l *stepper) clamp(a advisor.Decided) (err error) {
 func (l *stepper) openStep() {
 	l.step.open = true
 	l.enter(recording)
-	decision := l.step.Decision
-	l.last = &decision
-	l.record("decision", func(j *journal.Journal) error { return j.Decide(decision) }, decisionRecorded{decision.Step})
+	d := &decisionRecorded{l.step.Decision}
+	l.last = &d.Decision
+	l.keep("decision", d, d)
 }
 
 // intend records what is about to be done, then does it.
@@ -173,15 +173,8 @@ func (l *stepper) intend() {
 // intendAll makes actions durable before they are done: those of the way home, or of the
 // step where home is nil.
 func (l *stepper) intendAll(actions []journal.Action, home map[int]float64) {
-	intended, done := &actionsIntended{step: l.step.n, ids: make([]int64, len(actions)), home: home}, 0
-	l.record("intent", func(j *journal.Journal) (err error) {
-		for ; done < len(actions); done++ {
-			if intended.ids[done], err = j.Intend(actions[done]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, intended)
+	a := &actionsIntended{step: l.step.n, actions: actions, home: home}
+	l.keep("intent", a, a)
 }
 
 // act does what was intended, if the run has not been ended meanwhile.
@@ -275,16 +268,9 @@ func (l *stepper) book(o journal.Outcome) {
 		l.lastProblem = o.Problem
 		l.event("warn", "step", fmt.Sprintf("step %d has no valid data: %s", s.n, o.Problem))
 	}
-	shots, decision := s.shots.Taken(), s.Decision
-	l.lastOutcome = &o
-	l.record("outcome", func(j *journal.Journal) error {
-		if err := j.Shoot(shots); err != nil {
-			return err
-		}
-		l.failpoint("shots-durable")
-		shots = nil // they are there, whatever becomes of the outcome
-		return j.Conclude(o)
-	}, outcomeRecorded{decision, o})
+	r := &outcomeRecorded{l.parts, s.Decision, s.shots.Taken(), o}
+	l.lastOutcome = &r.outcome
+	l.keep("outcome", r, r)
 }
 
 // abandonStep closes the step in flight without teaching it to the policy.
@@ -306,18 +292,10 @@ func (l *stepper) abandonStep(why string) {
 
 // resolveActions records what became of the step's actions, once.
 func (l *stepper) resolveActions(state journal.ActionState) {
-	ids, at := l.step.actions, l.stamp()
-	if len(ids) == 0 {
+	if len(l.step.actions) == 0 {
 		return
 	}
+	a := &actionsResolved{ids: l.step.actions, state: state, problem: l.step.problem, at: l.stamp()}
 	l.step.actions = nil
-	problem := l.step.problem
-	l.record("outcome of an action", func(j *journal.Journal) error {
-		for ; len(ids) > 0; ids = ids[1:] {
-			if err := j.Resolve(ids[0], state, nil, problem, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, reached("action-settled"))
+	l.keep("outcome of an action", a, a)
 }

@@ -20,7 +20,7 @@ func (l *parts) tellEvent(e journal.Event) {
 }
 
 // tellStep hands a concluded step to whoever watches.
-func (l *parts) tellStep(d journal.Decision, o journal.Outcome) {
-	l.deps.Watch.Step(d, o)
-	l.deps.Panel.Publish(control.News{Decision: &d, Outcome: &o})
+func (l *parts) tellStep(d *journal.Decision, o *journal.Outcome) {
+	l.deps.Watch.Step(*d, *o)
+	l.deps.Panel.Publish(control.News{Decision: d, Outcome: o})
 }

@@ -127,6 +127,7 @@ func (a *Advisor) Ask() *Decided {
 	}
 	p, ctx, best, known, tail := a.policy, a.ctx, a.best, a.known, a.tail
 	a.deciding = a.pool.Post(a.worker, func() any {
+		best := best
 		if !known { // it was taught before this process, or by another run
 			best = recommended(p)
 		}

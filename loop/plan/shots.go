@@ -35,6 +35,8 @@ type Shots struct {
 	pending bool
 	at      time.Time
 	taken   []journal.Shot
+	// room is for the readings of shots to come.
+	room []float64
 }
 
 // NewShots are those of a step; random says of each variable whether it is left alone.
@@ -93,7 +95,7 @@ func (s *Shots) Try(o *Options, v View, now journal.Stamp) bool {
 		return false // no data: the wait for the next value goes on
 	}
 	shot.Step, shot.Index, shot.Objective, shot.At = s.step, len(s.taken), y, now
-	s.taken = append(s.taken, shot)
+	s.keep(shot)
 	s.waitedFrom = now.Wall
 	if o.Objective.Every > 0 {
 		s.next = s.asked.Add(o.Objective.Every)
@@ -101,10 +103,26 @@ func (s *Shots) Try(o *Options, v View, now journal.Stamp) bool {
 	return true
 }
 
-// fill gathers the values of the shot's instant; it reports false while one that
+// block is for how many shots memory is taken at a time.
+const block = 16
+
+// keep adds a shot that was filled.
+func (s *Shots) keep(shot journal.Shot) {
+	if len(s.taken) == cap(s.taken) {
+		s.taken = append(make([]journal.Shot, 0, len(s.taken)+block), s.taken...)
+	}
+	s.taken = append(s.taken, shot)
+	s.room = s.room[len(shot.Sensors)+len(shot.X):]
+}
+
+// fill gathers the values of the shot's instant, in room; it reports false while one that
 // is needed is missing.
 func (s *Shots) fill(o *Options, view View) (p journal.Shot, ok bool) {
-	p.Sensors = make([]float64, len(o.Sensors))
+	sensors, all := len(o.Sensors), len(o.Sensors)+len(o.Variables)
+	if len(s.room) < all {
+		s.room = make([]float64, block*all)
+	}
+	p.Sensors, p.X = s.room[:sensors:sensors], s.room[sensors:all:all]
 	for i := range o.Sensors {
 		v := &o.Sensors[i]
 		e := view.Sensor(i)
@@ -115,7 +133,6 @@ func (s *Shots) fill(o *Options, view View) (p journal.Shot, ok bool) {
 			return p, false
 		}
 	}
-	p.X = make([]float64, len(o.Variables))
 	for i := range o.Variables {
 		v := &o.Variables[i]
 		e := view.Variable(i)

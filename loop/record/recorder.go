@@ -25,11 +25,22 @@ const (
 	slowRecord = 5 * time.Second
 )
 
+// Record is something that is written to a journal. Write is called on the journal's worker until it succeeds; it
+// goes on where it failed.
+type Record interface {
+	Write(j *journal.Journal) error
+}
+
+// Func is a record that a function writes.
+type Func func(*journal.Journal) error
+
+// Write calls f.
+func (f Func) Write(j *journal.Journal) error { return f(j) }
+
 // Entry is something to be recorded.
 type Entry struct {
 	What string
-	// Write is called on the journal's worker until it succeeds; it goes on where it failed.
-	Write func(*journal.Journal) error
+	Record
 	// Done, if any, is what follows once the entry is durable: Written carries it.
 	Done any
 	// Story says that it is a line of the story, which may be lost when too many wait.
@@ -41,7 +52,7 @@ type Entry struct {
 	asked time.Time
 }
 
-// Written: an entry is durable, Took after it was put.
+// Written: an entry is durable, Took after it was put. It holds until the next result is handled.
 type Written struct {
 	Done any
 	Took time.Duration
@@ -88,9 +99,15 @@ type Recorder struct {
 
 	queue []Entry
 	// writing is the ticket of the first entry's write, begun when it was posted; 0: none is
-	// under way.
+	// under way. job writes first, and brings back outcome.
 	writing worker.Ticket
 	begun   time.Time
+	job     func() any
+	first   Record
+	outcome written
+	// events and done are what Handle has told last.
+	events []any
+	done   Written
 	// failedAt is when the disk failed, zero while it is well, and why; the next attempt
 	// comes at next, wait after the last one.
 	failedAt time.Time
@@ -109,7 +126,15 @@ type Recorder struct {
 
 // New returns a recorder that writes to j on a worker of pool.
 func New(j *journal.Journal, pool *worker.Pool, o Options) *Recorder {
-	return &Recorder{opt: o, pool: pool, journal: j}
+	r := &Recorder{opt: o, pool: pool, journal: j}
+	r.job = func() any {
+		r.hook("record")
+		err := r.first.Write(r.journal)
+		r.hook("record") // what is durable is not reported at once
+		r.outcome = written{err, lookOf(r.journal)}
+		return &r.outcome
+	}
+	return r
 }
 
 // Put queues an entry, in the order of the calls, and begins to write if nothing else is
@@ -142,14 +167,8 @@ func (r *Recorder) Next(now time.Time) {
 	if r.writing != 0 || len(r.queue) == 0 || !r.failedAt.IsZero() && now.Before(r.next) {
 		return
 	}
-	first := r.queue[0]
-	r.begun = now
-	r.writing = r.pool.Post(r.opt.Lane, func() any {
-		r.hook("record")
-		err := first.Write(r.journal)
-		r.hook("record") // what is durable is not reported at once
-		return written{err, lookOf(r.journal)}
-	})
+	r.begun, r.first = now, r.queue[0].Record
+	r.writing = r.pool.Post(r.opt.Lane, r.job)
 }
 
 // written is what the journal's worker brings back.
@@ -177,21 +196,23 @@ func (r *Recorder) Tick(now time.Time) []any {
 	return events
 }
 
-// Handle takes in a result of the pool; mine says that it was the recorder's.
+// Handle takes in a result of the pool; mine says that it was the recorder's. The events hold until the next call.
 func (r *Recorder) Handle(now time.Time, result worker.Result) (events []any, mine bool) {
 	switch v := result.Value.(type) {
-	case written:
+	case *written:
 		// What is known of the files comes before the record is taken for done: what it
 		// tells waits behind it.
-		events = r.files.follow(v.seen)
+		r.events = append(r.events[:0], r.files.follow(v.seen)...)
 		first := r.queue[0]
 		r.writing = 0
 		if v.err != nil {
-			return append(events, r.unwritten(now, first, v.err)...), true
+			r.events = append(r.events, r.unwritten(now, first, v.err)...)
+			return r.events, true
 		}
 		r.queue = slices.Delete(r.queue, 0, 1)
-		done := Written{first.Done, now.Sub(first.asked)}
-		return append(append(events, r.well(now)...), done), true
+		r.done = Written{first.Done, now.Sub(first.asked)}
+		r.events = append(append(r.events, r.well(now)...), &r.done)
+		return r.events, true
 	case seen:
 		r.files.looking = false
 		return r.files.follow(v), true
