@@ -11,20 +11,16 @@ import (
 )
 
 // TestStepsTakeFewObjects: what a step of three shots takes from the heap around its decision, ticks included, is bounded,
-// apart from the journal with its encoding and from the instrument with the maps of its readings. It is what a longer run
-// takes beyond a shorter one.
+// apart from the journal with its encoding and from the instrument with the maps of its readings.
 func TestStepsTakeFewObjects(t *testing.T) {
 	rate := runtime.MemProfileRate
 	defer func() { runtime.MemProfileRate = rate }()
 	runtime.MemProfileRate = 1
-	const few, many = 30, 90
-	short, long := takenBy(t, few), takenBy(t, many)
-	sums, places := map[string]float64{}, map[string]float64{}
-	for place, n := range long {
-		each := (n - short[place]) / (many - few)
-		who, _, _ := strings.Cut(place, ": ")
-		sums[who] += each
-		places[place] = each
+	sums, places := stepTakes(t)
+	for range 2 { // what other tests have left running can only add to it
+		if sums["loop"] > mostObjects {
+			sums, places = stepTakes(t)
+		}
 	}
 	t.Logf("objects a step: journal %.1f, instrument %.1f, loop %.1f", sums["journal"], sums["instrument"], sums["loop"])
 	if sums["loop"] <= mostObjects {
@@ -39,9 +35,26 @@ func TestStepsTakeFewObjects(t *testing.T) {
 	}
 }
 
-// mostObjects is what a step of the test may take in the loop: the aim is 20. A reading takes two (the job, and the question
-// with its answer), of which there are nine; a setpoint some ten, a record four. A tick that asks nothing takes none.
-const mostObjects = 100
+// stepTakes lists what a step takes, by whose it is and by place: what a longer run takes beyond a shorter one.
+func stepTakes(t *testing.T) (sums, places map[string]float64) {
+	const few, many = 30, 90
+	short, long := takenBy(t, few), takenBy(t, many)
+	sums, places = map[string]float64{}, map[string]float64{}
+	for place, n := range long {
+		each := (n - short[place]) / (many - few)
+		who, _, _ := strings.Cut(place, ": ")
+		sums[who] += each
+		places[place] = each
+	}
+	return sums, places
+}
+
+// mostObjects is what a step of the test may take in the loop. What it takes (19): each of two writes three (itself, and
+// the map of its setpoints, which is the driver's from then on), the intent three (with its map), decision, outcome of the
+// actions and outcome of the step one each, the vectors of the decision, which variables are random, shots and their
+// readings, mean setting, question to the policy, lesson and observation one each. A tick that asks nothing takes none, nor
+// does a reading.
+const mostObjects = 20
 
 // takenBy lists how many objects a run of so many steps takes at each place.
 func takenBy(t *testing.T, steps int) map[string]float64 {
@@ -90,7 +103,7 @@ func placeOf(stack []uintptr) string {
 				who = "journal"
 			}
 		}
-		for _, part := range []string{"(*rig)", "(*script)", "newTrial"} {
+		for _, part := range []string{"(*rig)", "(*script)", "newTrial", "loop.proposeAll"} {
 			if strings.Contains(f.Function, part) && who == "loop" {
 				who = "instrument"
 			}

@@ -38,7 +38,7 @@ func (l *stepper) lastRead() []float64 {
 }
 
 // learnt takes in what the policy makes of a step, and goes on with the next one.
-func (l *stepper) learnt(a advisor.Learnt) {
+func (l *stepper) learnt(a *advisor.Learnt) {
 	if a.Err != nil && !l.failed(a.Err) {
 		return
 	}
@@ -82,7 +82,7 @@ func (l *parts) tellFits(p policy.Proposal) {
 // over its shots, and returns how many.
 func (l *stepper) tellBroken() int {
 	var broken []string
-	for i, v := range l.opt.Constrained(l.step.shots.Rows()...) {
+	for i, v := range l.opt.Constrained(l.step.shots.Taken()) {
 		c := &l.opt.Constraints[i]
 		if v < c.Low || v > c.High {
 			s := &l.opt.Sensors[c.Sensor]

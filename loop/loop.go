@@ -202,15 +202,15 @@ func (l *Loop) handle(r worker.Result) {
 // advised follows what the policy has answered.
 func (l *Loop) advised(e any) {
 	switch e := e.(type) {
-	case advisor.Decided:
+	case *advisor.Decided:
 		if l.phase != choosing {
 			l.advisor.Reserve(e)
 			return
 		}
-		l.stepper.decided(e)
+		l.stepper.decided(*e)
 	case advisor.Adopted:
 		l.stepper.people.accepted(e.Err)
-	case advisor.Learnt:
+	case *advisor.Learnt:
 		l.stepper.learnt(e)
 	case advisor.Recommended:
 		l.recommended(e)

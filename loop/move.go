@@ -112,7 +112,10 @@ func (l *stepper) home() {
 	}
 	l.event("info", "home", "moving to the "+where+" setting")
 	l.enter(recording)
-	l.intendAll(l.homeActions(values), values)
+	l.intendAll(values, func(i int) (value float64, driven, released bool) {
+		x, driven := values[i]
+		return l.guard.Destination(i, x), driven, false
+	})
 }
 
 // driveHome aims the variables that are to hold at the setting that the run ends at.
@@ -127,14 +130,6 @@ func (l *stepper) driveHome(values map[int]float64) {
 func (l *stepper) canHold(i int) bool {
 	v := &l.opt.Variables[i]
 	return v.Actuated && !v.Dose && v.Shutdown == plan.RestHold && !l.instrument.Lapses(i)
-}
-
-// homeActions lists, per device, the way to the recommended setting.
-func (l *stepper) homeActions(values map[int]float64) []journal.Action {
-	return l.stamped(0, l.instrument.Actions("move", func(i int) (value float64, driven, released bool) {
-		x, driven := values[i]
-		return l.guard.Destination(i, x), driven, false
-	}))
 }
 
 // watchHoming waits for the recommended setting; a variable that does not come

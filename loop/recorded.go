@@ -23,6 +23,9 @@ type (
 		actions []journal.Action
 		ids     []int64
 		home    map[int]float64
+		// one and id are room for what one device does.
+		one [1]journal.Action
+		id  [1]int64
 	}
 	// actionsResolved: what became of the actions with these ids is on record; done of them are.
 	actionsResolved struct {

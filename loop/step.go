@@ -167,13 +167,18 @@ func (l *stepper) intend() {
 		l.measure(l.now())
 		return
 	}
-	l.intendAll(l.actions(), nil)
+	l.intendAll(nil, l.destined)
 }
 
 // intendAll makes actions durable before they are done: those of the way home, or of the
-// step where home is nil.
-func (l *stepper) intendAll(actions []journal.Action, home map[int]float64) {
-	a := &actionsIntended{step: l.step.n, actions: actions, home: home}
+// step where home is nil. to is where variable i goes, whether it is driven there, and whether it is released instead.
+func (l *stepper) intendAll(home map[int]float64, to func(i int) (value float64, driven, released bool)) {
+	a := &actionsIntended{step: l.step.n, home: home}
+	number := l.step.n
+	if home != nil {
+		number = 0
+	}
+	a.actions, a.ids = l.stamped(number, l.instrument.Actions(a.one[:0], "move", to)), a.id[:0]
 	l.keep("intent", a, a)
 }
 
@@ -195,16 +200,14 @@ func (l *stepper) act(a *actionsIntended) {
 	l.move()
 }
 
-// actions lists, per device, what the step is going to do.
-func (l *stepper) actions() []journal.Action {
-	return l.stamped(l.step.n, l.instrument.Actions("move", func(i int) (value float64, driven, released bool) {
-		v := &l.opt.Variables[i]
-		if !v.Actuated || v.Dose { // a dose has an intent of its own
-			return 0, false, false
-		}
-		value, driven = l.step.Destination(&l.opt, i)
-		return value, driven, v.OnRelease == plan.Release && !l.instrument.Released(i)
-	}))
+// destined is where the step moves a variable.
+func (l *stepper) destined(i int) (value float64, driven, released bool) {
+	v := &l.opt.Variables[i]
+	if !v.Actuated || v.Dose { // a dose has an intent of its own
+		return 0, false, false
+	}
+	value, driven = l.step.Destination(&l.opt, i)
+	return value, driven, v.OnRelease == plan.Release && !l.instrument.Released(i)
 }
 
 // conclude closes the step: the policy learns it, the journal records it.

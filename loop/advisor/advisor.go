@@ -125,20 +125,34 @@ func (a *Advisor) Ask() *Decided {
 	if a.deciding != 0 || a.isRebuilding() {
 		return nil // its answer is the one
 	}
-	p, ctx, best, known, tail := a.policy, a.ctx, a.best, a.known, a.tail
-	a.deciding = a.pool.Post(a.worker, func() any {
-		best := best
-		if !known { // it was taught before this process, or by another run
-			best = recommended(p)
-		}
-		d := a.opt.propose(ctx, p, tail)
-		d.Proposal.Why.Best, d.Proposal.Why.BestNoiseVariance = math.NaN(), math.NaN()
-		if best != nil {
-			d.Proposal.Why.Best, d.Proposal.Why.BestNoiseVariance = best.Mean, best.NoiseSD*best.NoiseSD
-		}
-		return d
-	})
+	a.deciding = a.pool.PostJob(a.worker, &decision{ctx: a.ctx, opt: &a.opt, policy: a.policy, best: a.best, known: a.known, expected: a.tail})
 	return nil
+}
+
+// decision is the job of Ask, with what is known by then, and what comes of it.
+type decision struct {
+	Decided
+	ctx    context.Context
+	opt    *Options
+	policy policy.Policy
+	best   *policy.Recommendation
+	known  bool
+	// expected is the tail that this one is expected to have.
+	expected time.Duration
+}
+
+// Do implements [worker.Job].
+func (q *decision) Do() any {
+	if !q.known { // it was taught before this process, or by another run
+		q.best = recommended(q.policy)
+	}
+	q.Decided = q.opt.propose(q.ctx, q.policy, q.expected)
+	why := &q.Proposal.Why
+	why.Best, why.BestNoiseVariance = math.NaN(), math.NaN()
+	if q.best != nil {
+		why.Best, why.BestNoiseVariance = q.best.Mean, q.best.NoiseSD*q.best.NoiseSD
+	}
+	return q
 }
 
 // recommended is what a policy recommends, nil where that is nothing.
@@ -193,29 +207,40 @@ func (a *Advisor) Adopt(step int) {
 }
 
 // Reserve keeps a decision that nobody wants now for the next Ask.
-func (a *Advisor) Reserve(d Decided) { a.unused = &d }
+func (a *Advisor) Reserve(d *Decided) { a.unused = d }
 
 // Learn teaches the policy a step. The answer is Learnt.
 func (a *Advisor) Learn(step []policy.Observation) {
-	p := a.policy
-	a.learning = a.pool.Post(a.worker, func() any {
-		var l Learnt
-		l.Err = isolated(func() error {
-			for _, o := range step {
-				if err := p.Observe(o); err != nil {
-					return fmt.Errorf("learn step %d: %w", o.Step, err)
-				}
-			}
-			if sized, ok := p.(policy.Sizer); ok {
-				l.Size = sized.Size()
-			}
-			if best, err := p.Recommend(); err == nil {
-				l.Best = &best
-			}
-			return nil
-		})
-		return l
-	})
+	a.learning = a.pool.PostJob(a.worker, &lesson{policy: a.policy, step: step})
+}
+
+// lesson is the job of Learn, and what comes of it.
+type lesson struct {
+	policy policy.Policy
+	step   []policy.Observation
+	best   policy.Recommendation
+	learnt Learnt
+}
+
+// Do implements [worker.Job].
+func (l *lesson) Do() any {
+	l.learnt.Err = isolated(l.learn)
+	return l
+}
+
+func (l *lesson) learn() (err error) {
+	for _, o := range l.step {
+		if err := l.policy.Observe(o); err != nil {
+			return fmt.Errorf("learn step %d: %w", o.Step, err)
+		}
+	}
+	if sized, ok := l.policy.(policy.Sizer); ok {
+		l.learnt.Size = sized.Size()
+	}
+	if l.best, err = l.policy.Recommend(); err == nil {
+		l.learnt.Best = &l.best
+	}
+	return nil
 }
 
 // Recommend asks for the best setting by the policy's lower bound. The answer is
@@ -279,23 +304,23 @@ type rebuilt struct {
 // advisor's.
 func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 	switch v := r.Value.(type) {
-	case Decided:
+	case *decision:
 		if arrived(&a.deciding, r.Ticket) {
 			a.expectTail(v.tail)
-			return v, true
+			return &v.Decided, true
 		}
 	case Adopted:
 		if arrived(&a.deciding, r.Ticket) {
-			return v, true
+			return r.Value, true
 		}
-	case Learnt:
+	case *lesson:
 		if arrived(&a.learning, r.Ticket) {
-			a.best, a.known = v.Best, v.Err == nil
-			return v, true
+			a.best, a.known = v.learnt.Best, v.learnt.Err == nil
+			return &v.learnt, true
 		}
 	case Recommended:
 		if arrived(&a.recommending, r.Ticket) {
-			return v, true
+			return r.Value, true
 		}
 	case rebuilt:
 		if arrived(&a.rebuilding, r.Ticket) {

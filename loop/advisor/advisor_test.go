@@ -123,7 +123,7 @@ func TestModelIsDrawnAfterAPolicyHung(t *testing.T) {
 		if d := a.Ask(); d != nil {
 			t.Fatalf("the answer of the policy that hung is taken for a decision: %+v", d)
 		}
-		if e, ok := next(t, pool, a).(Decided); !ok || e.Err != nil {
+		if e, ok := next(t, pool, a).(*Decided); !ok || e.Err != nil {
 			t.Fatalf("decided: %+v", e)
 		}
 	})

@@ -254,10 +254,9 @@ func (x *actuators) Wanted(i int) (dest float64, driven bool) {
 	return x.all[i].dest, x.all[i].drive
 }
 
-// Actions lists, per device, what is going to be done: of is a variable's value, whether it
+// Actions appends to out, per device, what is going to be done: of is a variable's value, whether it
 // is driven there, and whether it is released instead.
-func (x *Instrument) Actions(kind string, of func(i int) (value float64, driven, released bool)) []journal.Action {
-	var out []journal.Action
+func (x *Instrument) Actions(out []journal.Action, kind string, of func(i int) (value float64, driven, released bool)) []journal.Action {
 	for d, k := range x.links {
 		a := journal.Action{Device: k.name, Kind: kind, Values: map[string]float64{}}
 		for i := range x.plan.Variables {

@@ -192,8 +192,9 @@ func (x *Instrument) tooLate() bool { return x.now().Sub(x.ruledAt) > staleTicks
 // device the mode changed, or the watchdog halted everything, or it was too late.
 var errRevoked = errors.New("revoked before it left")
 
-// wrote is what became of a write, which began at asked.
+// wrote is a write, and what became of it, which began at asked.
 type wrote struct {
+	x       *Instrument
 	k       *link
 	flight  flight
 	batch   batch
@@ -207,21 +208,24 @@ type wrote struct {
 // write sends a batch. Nothing revokes the safe values of a trip or a stop.
 func (x *Instrument) write(p *Present, k *link, b batch) {
 	k.parting = notAsked // a write takes the device's promise back
-	w := &wrote{k: k, flight: flight{mode: p.Mode}, batch: b}
+	w := &wrote{x: x, k: k, flight: flight{mode: p.Mode}, batch: b}
 	k.flight = &w.flight
 	if !p.final() {
 		w.batch.setpoints.Revoked = x.revoking()
 	}
 	w.ctx = k.calls.context(x.ctx)
-	x.pool.Post(k.worker, func() any {
-		w.asked = x.now()
-		if w.ctx.Err() != nil || w.batch.setpoints.Late(w.asked) != nil {
-			w.err = errRevoked
-			return w
-		}
-		w.reading, w.err = k.act.Write(w.ctx, w.batch.setpoints)
+	x.pool.PostJob(k.worker, w)
+}
+
+// Do implements [worker.Job]: it writes what has not been revoked meanwhile.
+func (w *wrote) Do() any {
+	w.asked = w.x.now()
+	if w.ctx.Err() != nil || w.batch.setpoints.Late(w.asked) != nil {
+		w.err = errRevoked
 		return w
-	})
+	}
+	w.reading, w.err = w.k.act.Write(w.ctx, w.batch.setpoints)
+	return w
 }
 
 // revoking says of what is decided under the present orders whether it may not leave any more; it is the same

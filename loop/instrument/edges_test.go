@@ -56,7 +56,7 @@ func TestLateAckOfWhatIsLetGo(t *testing.T) {
 func TestActionsOfDevices(t *testing.T) {
 	tr := newTrial(t)
 	of := func(driven, released int) []journal.Action {
-		return tr.Actions("move", func(i int) (float64, bool, bool) { return 3, i == driven, i == released })
+		return tr.Actions(nil, "move", func(i int) (float64, bool, bool) { return 3, i == driven, i == released })
 	}
 	got := of(0, 1)
 	if len(got) != 1 || got[0].Device != "bench" || got[0].Kind != "move" || got[0].Values["knob"] != 3 || len(got[0].Values) != 1 || len(got[0].Release) != 1 {

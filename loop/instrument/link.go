@@ -24,11 +24,9 @@ type link struct {
 	// while shots are taken.
 	quiet, all []string
 	open       bool
-	// asked is the question under way, and the last one with its answer where reading is false: one serves all
-	// that are put to the device, by question.
-	reading  bool
-	asked    read
-	question func() any
+	// asked is the question under way, and the last one with its answer where reading is false.
+	reading bool
+	asked   read
 	// flight is the write under way; nil: none is.
 	flight *flight
 	calls  calls
@@ -52,13 +50,7 @@ func newLinks(devices []Device, worker int) []*link {
 	for i, d := range devices {
 		act, _ := d.Device.(drivers.Actuator)
 		_, listens := d.Device.(drivers.Listener)
-		k := &link{index: i, worker: worker + i, name: d.Name, dev: d.Device, act: act, listens: listens}
-		k.question = func() any {
-			a := &k.asked
-			a.heard.Reading, a.err = k.dev.Read(a.ctx, a.channels)
-			return a
-		}
-		links[i] = k
+		links[i] = &link{index: i, worker: worker + i, name: d.Name, dev: d.Device, act: act, listens: listens}
 	}
 	return links
 }
@@ -231,7 +223,13 @@ func (x *devices) ask(a read) {
 	k := a.k
 	a.ctx = k.calls.context(x.ctx)
 	k.reading, k.asked = true, a
-	x.pool.Post(k.worker, k.question)
+	x.pool.PostJob(k.worker, &k.asked)
+}
+
+// Do implements [worker.Job].
+func (a *read) Do() any {
+	a.heard.Reading, a.err = a.k.dev.Read(a.ctx, a.channels)
+	return a
 }
 
 // answer takes in what a device was asked for.

@@ -71,7 +71,7 @@ func (x *Instrument) Rest(pick func(*plan.Variable) plan.RestState) []journal.Ac
 		k.outage.wait, k.outage.next = 0, time.Time{} // what is out of order is tried at once
 	}
 	x.ReviveDead()
-	return x.Actions("shutdown", func(i int) (value float64, driven, released bool) {
+	return x.Actions(nil, "shutdown", func(i int) (value float64, driven, released bool) {
 		v := &x.plan.Variables[i]
 		if !v.Actuated {
 			return 0, false, false

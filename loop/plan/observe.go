@@ -23,13 +23,9 @@ type Concluded struct {
 // Observations is a step as the model sees it: one observation, or one per shot
 // where a variable was random.
 func (o *Options) Observations(c Concluded) []policy.Observation {
-	sensors := make([][]float64, len(c.Shots))
-	for i := range c.Shots {
-		sensors[i] = c.Shots[i].Sensors
-	}
 	whole := policy.Observation{Step: c.Outcome.Step, ControlSet: c.Set, X: c.Outcome.X, Requested: c.Requested,
 		Mean: o.Sense(c.Outcome.Mean), Variance: c.Outcome.Variance, Shots: c.Outcome.Shots, Cost: c.Outcome.Cost,
-		SetCost: o.setCost(c), Valid: c.Outcome.Valid, Constrained: o.Constrained(sensors...)}
+		SetCost: o.setCost(c), Valid: c.Outcome.Valid, Constrained: o.Constrained(c.Shots)}
 	if !c.Outcome.Valid {
 		return o.failed(whole)
 	}
@@ -39,7 +35,7 @@ func (o *Options) Observations(c Concluded) []policy.Observation {
 	out := make([]policy.Observation, len(c.Shots))
 	for i, p := range c.Shots {
 		out[i] = policy.Observation{Step: c.Outcome.Step, ControlSet: c.Set, X: p.X, Mean: o.Sense(p.Objective),
-			Variance: math.NaN(), Shots: 1, SetCost: math.NaN(), Valid: true, Constrained: o.Constrained(p.Sensors)}
+			Variance: math.NaN(), Shots: 1, SetCost: math.NaN(), Valid: true, Constrained: o.Constrained(c.Shots[i : i+1])}
 	}
 	out[0].Cost, out[0].SetCost = whole.Cost, whole.SetCost
 	return out
@@ -69,18 +65,17 @@ func (o *Options) Sense(y float64) float64 {
 }
 
 // Constrained gives, for each constraint, the mean of its sensor over the shots that
-// have it, NaN where none has; nil where there is no constraint. sensors has one row
-// per shot, in their order, as the journal keeps them: the same numbers come out of a
+// have it, NaN where none has; nil where there is no constraint. The same numbers come out of a
 // journal, bit for bit.
-func (o *Options) Constrained(sensors ...[]float64) []float64 {
+func (o *Options) Constrained(shots []journal.Shot) []float64 {
 	if len(o.Constraints) == 0 {
 		return nil
 	}
 	out := make([]float64, len(o.Constraints))
 	for i, c := range o.Constraints {
 		sum, n := 0.0, 0
-		for _, row := range sensors {
-			if v := row[c.Sensor]; !math.IsNaN(v) {
+		for k := range shots {
+			if v := shots[k].Sensors[c.Sensor]; !math.IsNaN(v) {
 				sum += v
 				n++
 			}

@@ -175,12 +175,3 @@ func (s *Shots) Missing(o *Options, view View, now time.Time) string {
 	}
 	return "the objective has no new value"
 }
-
-// Rows are what the sensors gave.
-func (s *Shots) Rows() [][]float64 {
-	rows := make([][]float64, len(s.taken))
-	for i := range s.taken {
-		rows[i] = s.taken[i].Sensors
-	}
-	return rows
-}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 func TestStatistics(t *testing.T) {
@@ -81,6 +83,31 @@ func TestStandardErrors(t *testing.T) {
 		}
 		if e := truth / stat.Variance(means, nil); e > c.efficiency {
 			t.Errorf("seed %d: %s of %d shots, %v outliers: variance %.3f of the mean's", seed, c.name, c.shots, c.outliers, e)
+		}
+	}
+}
+
+// TestSummaryIsTheSameAnywhere: what shots come to is the same to the bit whatever else lies in memory beside their
+// values, such as the means of more or fewer variables.
+func TestSummaryIsTheSameAnywhere(t *testing.T) {
+	const seed = 3
+	random := rand.New(rand.NewPCG(seed, 0))
+	statistic, err := StatisticNamed("mean")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := 1; k <= 40; k++ {
+		shots := make([]journal.Shot, k)
+		for i := range shots {
+			shots[i] = journal.Shot{Objective: random.NormFloat64(), X: make([]float64, 5)}
+		}
+		first := statistic.Summarise(shots, 2)
+		for n := range 6 {
+			for range 20 { // pieces of memory
+				if o := statistic.Summarise(shots, n); math.Float64bits(o.Mean) != math.Float64bits(first.Mean) {
+					t.Fatalf("%d shots, %d variables: mean %v, with 2 variables %v", k, n, o.Mean, first.Mean)
+				}
+			}
 		}
 	}
 }

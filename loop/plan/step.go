@@ -51,7 +51,9 @@ func (o *Options) CheckProposal(p policy.Proposal) error {
 // from is where a variable is taken over, NaN: nobody knows.
 func Decide(o *Options, d journal.Decision, p policy.Proposal, b Bounds, from func(i int) float64) (Step, error) {
 	d.ControlSet, d.Initial, d.Work, d.Cut, d.Shots, d.Why = p.ControlSet, p.Initial, p.Work, p.Cut, p.Shots, explain(p.Why)
-	d.Requested, d.Applied = policy.NaNs(len(p.X)), policy.NaNs(len(p.X))
+	n, next := len(p.X), even(len(p.X))
+	vectors := policy.NaNs(3 * next)
+	d.Requested, d.Applied = vectors[:n:n], vectors[next:next+n:next+n]
 	for _, i := range o.ControlSets[p.ControlSet].Variables {
 		if d.Compared.Comparison > 0 && math.IsNaN(p.X[i]) {
 			continue // it was random at the start, and is so again
@@ -69,7 +71,8 @@ func Decide(o *Options, d journal.Decision, p policy.Proposal, b Bounds, from fu
 		}
 	}
 	d.Reasons = append(d.Reasons, b.Near(d.Applied)...)
-	s := Step{Decision: d, Set: o.Played(p.ControlSet), Random: o.randomIn(d.Applied), PerShot: o.PerShot(d.Applied), Moved: make([]float64, len(o.Variables))}
+	s := Step{Decision: d, Set: o.Played(p.ControlSet), Random: o.randomIn(d.Applied), PerShot: o.PerShot(d.Applied), Moved: vectors[2*next : 2*next+n]}
+	clear(s.Moved)
 	s.way(o, b, from)
 	return s, s.price(o)
 }

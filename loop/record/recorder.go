@@ -99,12 +99,10 @@ type Recorder struct {
 
 	queue []Entry
 	// writing is the ticket of the first entry's write, begun when it was posted; 0: none is
-	// under way. job writes first, and brings back outcome.
+	// under way, of first.
 	writing worker.Ticket
 	begun   time.Time
-	job     func() any
-	first   Record
-	outcome written
+	first   writing
 	// events and done are what Handle has told last.
 	events []any
 	done   Written
@@ -126,15 +124,7 @@ type Recorder struct {
 
 // New returns a recorder that writes to j on a worker of pool.
 func New(j *journal.Journal, pool *worker.Pool, o Options) *Recorder {
-	r := &Recorder{opt: o, pool: pool, journal: j}
-	r.job = func() any {
-		r.hook("record")
-		err := r.first.Write(r.journal)
-		r.hook("record") // what is durable is not reported at once
-		r.outcome = written{err, lookOf(r.journal)}
-		return &r.outcome
-	}
-	return r
+	return &Recorder{opt: o, pool: pool, journal: j}
 }
 
 // Put queues an entry, in the order of the calls, and begins to write if nothing else is
@@ -167,14 +157,25 @@ func (r *Recorder) Next(now time.Time) {
 	if r.writing != 0 || len(r.queue) == 0 || !r.failedAt.IsZero() && now.Before(r.next) {
 		return
 	}
-	r.begun, r.first = now, r.queue[0].Record
-	r.writing = r.pool.Post(r.opt.Lane, r.job)
+	r.begun, r.first = now, writing{Recorder: r, Record: r.queue[0].Record}
+	r.writing = r.pool.PostJob(r.opt.Lane, &r.first)
 }
 
-// written is what the journal's worker brings back.
-type written struct {
+// writing is the job of the journal's worker, and what it brings back.
+type writing struct {
+	*Recorder
+	Record
 	err  error
 	seen seen
+}
+
+// Do implements [worker.Job].
+func (w *writing) Do() any {
+	w.hook("record")
+	w.err = w.Write(w.journal)
+	w.hook("record") // what is durable is not reported at once
+	w.seen = lookOf(w.journal)
+	return w
 }
 
 func (r *Recorder) hook(what string) {
@@ -199,7 +200,7 @@ func (r *Recorder) Tick(now time.Time) []any {
 // Handle takes in a result of the pool; mine says that it was the recorder's. The events hold until the next call.
 func (r *Recorder) Handle(now time.Time, result worker.Result) (events []any, mine bool) {
 	switch v := result.Value.(type) {
-	case *written:
+	case *writing:
 		// What is known of the files comes before the record is taken for done: what it
 		// tells waits behind it.
 		r.events = append(r.events[:0], r.files.follow(v.seen)...)

@@ -32,9 +32,17 @@ type Pool struct {
 	workers map[int]*worker
 }
 
+// Job is what a worker does; nil gives no result.
+type Job interface{ Do() any }
+
+// function is a job that a function does.
+type function func() any
+
+func (f function) Do() any { return f() }
+
 type posted struct {
 	ticket Ticket
-	job    func() any
+	Job
 }
 
 // New returns a pool with a goroutine for each worker that is used.
@@ -43,8 +51,11 @@ func New() *Pool { return &Pool{results: newMailbox[Result](), workers: map[int]
 // NewVirtual returns a pool without goroutines, whose Take runs the jobs.
 func NewVirtual() *Pool { return &Pool{virtual: true, results: newMailbox[Result]()} }
 
-// Post queues job on a worker. A job that returns nil gives no result.
-func (p *Pool) Post(n int, job func() any) Ticket {
+// Post queues a function on a worker. One that returns nil gives no result.
+func (p *Pool) Post(n int, job func() any) Ticket { return p.PostJob(n, function(job)) }
+
+// PostJob queues a job on a worker.
+func (p *Pool) PostJob(n int, job Job) Ticket {
 	j := posted{Ticket(p.last.Add(1)), job}
 	if p.virtual {
 		p.queue = append(p.queue, j)
@@ -70,7 +81,7 @@ const maxTransfer = 8192
 // waits already. In virtual time v takes its turn among the posted jobs.
 func (p *Pool) Put(v any) bool {
 	if p.virtual {
-		p.queue = append(p.queue, posted{job: func() any { return v }})
+		p.queue = append(p.queue, posted{Job: function(func() any { return v })})
 		return true
 	}
 	return p.results.addUpTo(Result{Value: v}, maxTransfer)
@@ -80,7 +91,7 @@ func (p *Pool) Put(v any) bool {
 // one.
 func (p *Pool) Ready() <-chan struct{} { return p.results.ready }
 
-// Take gives what waits, in order. A virtual pool runs jobs until one has a result and
+// Take gives what waits, in order; it holds until the next call. A virtual pool runs jobs until one has a result and
 // gives that alone, until the next call, so that what it leads to is posted before the next job
 // runs; nil: nothing is left.
 func (p *Pool) Take() []Result {
@@ -93,7 +104,7 @@ func (p *Pool) Take() []Result {
 		if p.done++; p.done == len(p.queue) {
 			p.queue, p.done = p.queue[:0], 0
 		}
-		if v := j.job(); v != nil {
+		if v := j.Do(); v != nil {
 			p.one[0] = Result{j.ticket, v}
 			return p.one[:]
 		}
@@ -143,7 +154,7 @@ func (w *worker) run(results *mailbox[Result]) {
 
 func (w *worker) runAll(results *mailbox[Result]) {
 	for _, j := range w.jobs.take() {
-		if v := j.job(); v != nil {
+		if v := j.Do(); v != nil {
 			results.add(Result{j.ticket, v})
 		}
 	}
@@ -153,6 +164,8 @@ func (w *worker) runAll(results *mailbox[Result]) {
 type mailbox[T any] struct {
 	mu    sync.Mutex
 	queue []T
+	// taken is what was taken last, and the next queue's memory.
+	taken []T
 	// ready has a token while the queue is not empty.
 	ready chan struct{}
 }
@@ -177,11 +190,11 @@ func (m *mailbox[T]) addUpTo(v T, limit int) bool {
 	return true
 }
 
-// take empties the box.
+// take empties the box. What it gives holds until the next call.
 func (m *mailbox[T]) take() []T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	q := m.queue
-	m.queue = nil
-	return q
+	clear(m.taken) // what it refers to can go
+	m.queue, m.taken = m.taken[:0], m.queue
+	return m.taken
 }
