@@ -171,7 +171,7 @@ func (j *Journal) Resolve(id int64, s ActionState, readback map[string]float64, 
 	if !slices.Contains([]ActionState{Sent, Confirmed, Failed, Unknown}, s) {
 		return j.refuse("action %d cannot become %q; an action is sent, confirmed, failed or unknown", id, s)
 	}
-	n, err := j.w.count("action_state WHERE action = ?", id)
+	n, err := j.w.states(id)
 	if err != nil {
 		return store.Fault(j.path, "look for the action", err)
 	}
@@ -191,7 +191,6 @@ func (j *Journal) Shoot(shots []Shot) error {
 	if len(shots) == 0 {
 		return nil
 	}
-	var rows []row
 	for _, s := range shots {
 		switch {
 		case !j.open || s.Step != j.step:
@@ -202,30 +201,38 @@ func (j *Journal) Shoot(shots []Shot) error {
 		case s.Quality != nil && len(s.Quality) != j.sensors:
 			return j.refuse("shot %d of step %d has %d qualities, the run has %d sensors", s.Index, s.Step, len(s.Quality), j.sensors)
 		}
-		rows = append(rows, j.shotRows(s)...)
 	}
-	if err := j.commit(fmt.Sprintf("%d shots of step %d", len(shots), j.step), rows...); err != nil {
+	if err := j.commit(fmt.Sprintf("%d shots of step %d", len(shots), j.step), j.shotRows(shots)...); err != nil {
 		return err
 	}
 	j.shots += len(shots)
 	return nil
 }
 
-func (j *Journal) shotRows(s Shot) []row {
-	step, n := schema.Integer(s.Step), schema.Integer(s.Index)
-	rows := []row{{"shot", j.stamped(s.At, step, n, schema.Number(s.Objective))}}
-	for i, x := range s.X {
-		rows = append(rows, row{"shot_value", []any{step, n, schema.Integer(i), schema.Number(x)}})
+// shotRows are the rows of shots, table by table.
+func (j *Journal) shotRows(shots []Shot) []row {
+	rows := make([]row, 0, len(shots)*(1+len(j.variables)+j.sensors))
+	for _, s := range shots {
+		rows = append(rows, row{"shot", j.stamped(s.At, schema.Integer(s.Step), schema.Integer(s.Index), schema.Number(s.Objective))})
 	}
-	for i, y := range s.Sensors {
-		var quality any
-		switch {
-		case s.Quality != nil && s.Quality[i] != "":
-			quality = schema.Text(s.Quality[i])
-		case s.Quality == nil && math.IsNaN(y):
-			quality = "missing"
+	for _, s := range shots {
+		step, n := schema.Integer(s.Step), schema.Integer(s.Index)
+		for i, x := range s.X {
+			rows = append(rows, row{"shot_value", []any{step, n, schema.Integer(i), schema.Number(x)}})
 		}
-		rows = append(rows, row{"shot_reading", []any{step, n, schema.Integer(i), schema.Number(y), quality}})
+	}
+	for _, s := range shots {
+		step, n := schema.Integer(s.Step), schema.Integer(s.Index)
+		for i, y := range s.Sensors {
+			var quality any
+			switch {
+			case s.Quality != nil && s.Quality[i] != "":
+				quality = schema.Text(s.Quality[i])
+			case s.Quality == nil && math.IsNaN(y):
+				quality = "missing"
+			}
+			rows = append(rows, row{"shot_reading", []any{step, n, schema.Integer(i), schema.Number(y), quality}})
+		}
 	}
 	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/labtuner/tuner/loop/journal/schema"
 	"github.com/labtuner/tuner/loop/journal/store"
@@ -16,16 +17,27 @@ type row struct {
 	values []any
 }
 
-// writer is the one connection that writes, with one prepared insertion per
-// table. Nothing is ever updated, and nothing deleted but the result of a run that goes on
+// writer is the one connection that writes, with what it says again and again prepared. Nothing is ever updated, and nothing deleted but the result of a run that goes on
 // after its end: see continue.go.
 type writer struct {
-	db      *sql.DB
-	conn    *sql.Conn
-	inserts map[string]*sql.Stmt
-	salt    schema.Salt
-	scratch []byte
+	db   *sql.DB
+	conn *sql.Conn
+	// statements are by their text, inserts by table and rows.
+	statements map[string]*sql.Stmt
+	inserts    map[insertion]*sql.Stmt
+	salt       schema.Salt
+	scratch    []byte
+	args       []any
 }
+
+// insertion is a statement that inserts so many rows into a table.
+type insertion struct {
+	table string
+	rows  int
+}
+
+// insertMost is how many rows one statement inserts at most; a power of two, as are fewer ones.
+const insertMost = 16
 
 // connect opens the file for writing.
 func connect(path string, a store.Access) (*writer, error) {
@@ -39,7 +51,7 @@ func connect(path string, a store.Access) (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &writer{db: db, conn: conn, inserts: map[string]*sql.Stmt{}}, nil
+	return &writer{db: db, conn: conn, statements: map[string]*sql.Stmt{}, inserts: map[insertion]*sql.Stmt{}}, nil
 }
 
 // resume finds out how the file's checksums are made.
@@ -48,23 +60,53 @@ func (w *writer) resume() (err error) {
 	return err
 }
 
-// insertion is the prepared one of a table, made when its first row comes: to prepare all of
+// prepared is an insertion, prepared when it is first needed: to prepare all of
 // them costs more than most runs' beginnings write.
-func (w *writer) insertion(table string, columns int) (*sql.Stmt, error) {
-	if s := w.inserts[table]; s != nil {
+func (w *writer) prepared(i insertion, columns int) (*sql.Stmt, error) {
+	if s := w.inserts[i]; s != nil {
 		return s, nil
 	}
-	s, err := w.conn.PrepareContext(context.Background(), schema.InsertSQL(table, columns))
+	s, err := w.conn.PrepareContext(context.Background(), schema.InsertSQL(i.table, columns, i.rows))
 	if err == nil {
-		w.inserts[table] = s
+		w.inserts[i] = s
 	}
 	return s, err
 }
 
-// count counts rows of the file.
-func (w *writer) count(where string, args ...any) (n int64, err error) {
-	err = w.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM "+where, args...).Scan(&n)
+// statement is any other one.
+func (w *writer) statement(query string) (*sql.Stmt, error) {
+	if s := w.statements[query]; s != nil {
+		return s, nil
+	}
+	s, err := w.conn.PrepareContext(context.Background(), query)
+	if err == nil {
+		w.statements[query] = s
+	}
+	return s, err
+}
+
+// states counts what is on record of what became of an action.
+func (w *writer) states(action int64) (n int64, err error) {
+	s, err := w.statement("SELECT count(*) FROM action_state WHERE action = ?")
+	if err == nil {
+		err = s.QueryRowContext(context.Background(), action).Scan(&n)
+	}
 	return n, err
+}
+
+// count counts rows of a table.
+func (w *writer) count(table string) (n int64, err error) {
+	err = w.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM "+table).Scan(&n)
+	return n, err
+}
+
+// do executes a statement that is said again and again.
+func (w *writer) do(query string) error {
+	s, err := w.statement(query)
+	if err == nil {
+		_, err = s.ExecContext(context.Background())
+	}
+	return err
 }
 
 func (w *writer) exec(query string) error {
@@ -81,12 +123,12 @@ func (w *writer) commit(rows []row) error {
 
 // transaction commits what fn does, or undoes it if that fails.
 func (w *writer) transaction(fn func() error) error {
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := w.do("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	err := fn()
 	if err == nil {
-		err = w.exec("COMMIT")
+		err = w.do("COMMIT")
 	}
 	if err == nil {
 		return nil
@@ -97,20 +139,39 @@ func (w *writer) transaction(fn func() error) error {
 	return err
 }
 
+// insert inserts rows in their order; neighbours of one table share a statement.
 func (w *writer) insert(rows []row) error {
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].table == rows[0].table {
+			n++
+		}
+		n = min(1<<(bits.Len(uint(n))-1), insertMost)
+		if err := w.insertOf(rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// insertOf inserts rows of one table.
+func (w *writer) insertOf(rows []row) error {
+	w.args = w.args[:0]
 	for _, r := range rows {
 		sum, scratch, err := w.salt.Checksum(w.scratch, r.table, r.values)
 		if err != nil {
 			return err
 		}
 		w.scratch = scratch
-		s, err := w.insertion(r.table, len(r.values)+1)
-		if err == nil {
-			_, err = s.ExecContext(context.Background(), append(r.values, schema.Integer(sum))...)
-		}
-		if err != nil {
-			return fmt.Errorf("table %s: %w", r.table, err)
-		}
+		w.args = append(append(w.args, r.values...), schema.Integer(sum))
+	}
+	s, err := w.prepared(insertion{rows[0].table, len(rows)}, len(rows[0].values)+1)
+	if err == nil {
+		_, err = s.ExecContext(context.Background(), w.args...)
+	}
+	if err != nil {
+		return fmt.Errorf("table %s: %w", rows[0].table, err)
 	}
 	return nil
 }
@@ -118,6 +179,9 @@ func (w *writer) insert(rows []row) error {
 func (w *writer) close() error {
 	var errs []error
 	for _, s := range w.inserts {
+		errs = append(errs, s.Close())
+	}
+	for _, s := range w.statements {
 		errs = append(errs, s.Close())
 	}
 	return errors.Join(append(errs, w.conn.Close(), w.db.Close())...)

@@ -108,9 +108,10 @@ func Describe(q Querier, name string) (*Table, error) {
 	return t, rows.Err()
 }
 
-// InsertSQL inserts one row into a table of so many columns.
-func InsertSQL(table string, columns int) string {
-	return fmt.Sprintf("INSERT INTO %s VALUES (?%s)", table, strings.Repeat(", ?", columns-1))
+// InsertSQL inserts so many rows into a table of so many columns.
+func InsertSQL(table string, columns, rows int) string {
+	one := "(?" + strings.Repeat(", ?", columns-1) + ")"
+	return fmt.Sprintf("INSERT INTO %s VALUES %s%s", table, one, strings.Repeat(", "+one, rows-1))
 }
 
 // SelectSQL reads rows in the order of the primary key; where may be empty.
