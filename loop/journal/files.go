@@ -31,17 +31,24 @@ func (j *Journal) look() (p parts, err error) {
 	if err != nil {
 		return p, err
 	}
+	p, err = named(j)
 	p.mode = info.Mode()
+	return p, err
+}
+
+// named are the files that stand at the names now, without the mode.
+func named(j *Journal) (p parts, err error) {
 	if p.main, err = j.identify(j.path); err != nil || !j.wal {
 		return p, err
 	}
 	// A log that is not there has no identity: that differs from every open one.
-	for name, id := range map[string]*disk.FileID{j.path + "-wal": &p.wal, j.path + "-shm": &p.shm} {
-		if *id, err = j.identify(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return p, err
-		}
+	if p.wal, err = j.identify(j.path + "-wal"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		p.shm, err = j.identify(j.path + "-shm")
 	}
-	return p, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return p, err
 }
 
 // contents are the bytes of the open files: of the journal, and of its log where it has one.
@@ -87,7 +94,7 @@ const (
 
 // lost compares the names with the open files.
 func (j *Journal) lost() (loss, error) {
-	now, err := j.look()
+	now, err := named(j)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		if !isFolder(filepath.Dir(j.path)) {

@@ -209,16 +209,28 @@ func (j *Journal) Shoot(shots []Shot) error {
 	return nil
 }
 
+// cellsBlock is for how many values of rows memory is taken at a time.
+const cellsBlock = 256
+
 // shotRows are the rows of shots, table by table.
 func (j *Journal) shotRows(shots []Shot) []row {
 	rows := make([]row, 0, len(shots)*(1+len(j.variables)+j.sensors))
+	var cells []any
+	add := func(table string, values ...any) {
+		if cap(cells)-len(cells) < len(values) {
+			cells = make([]any, 0, cellsBlock)
+		}
+		n := len(cells)
+		cells = append(cells, values...)
+		rows = append(rows, row{table, cells[n:len(cells):len(cells)]})
+	}
 	for _, s := range shots {
 		rows = append(rows, row{"shot", j.stamped(s.At, schema.Integer(s.Step), schema.Integer(s.Index), schema.Number(s.Objective))})
 	}
 	for _, s := range shots {
 		step, n := schema.Integer(s.Step), schema.Integer(s.Index)
 		for i, x := range s.X {
-			rows = append(rows, row{"shot_value", []any{step, n, schema.Integer(i), schema.Number(x)}})
+			add("shot_value", step, n, schema.Integer(i), schema.Number(x))
 		}
 	}
 	for _, s := range shots {
@@ -231,7 +243,7 @@ func (j *Journal) shotRows(shots []Shot) []row {
 			case s.Quality == nil && math.IsNaN(y):
 				quality = "missing"
 			}
-			rows = append(rows, row{"shot_reading", []any{step, n, schema.Integer(i), schema.Number(y), quality}})
+			add("shot_reading", step, n, schema.Integer(i), schema.Number(y), quality)
 		}
 	}
 	return rows
