@@ -182,9 +182,9 @@ func (l *Loop) obey(o *control.Order, id int64) control.Response {
 	case control.CommandPause:
 		return l.guard.Pause(l.stateWords(), l.command)
 	case control.CommandResume:
-		return l.guard.Resume(l.told(now), l.command)
+		return l.guard.Resume(*l.told(now), l.command)
 	case control.CommandReset:
-		return l.guard.Reset(l.told(now), l.stateWords(), l.command)
+		return l.guard.Reset(*l.told(now), l.stateWords(), l.command)
 	case control.CommandTry:
 		return l.stepper.people.queue(o, id)
 	default:

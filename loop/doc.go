@@ -41,7 +41,7 @@
 //	plan.Decide(options, decision, proposal, guard, from) -> plan.Step
 //	recorder.Put(now, entry) -> Written     the decision, then the intent
 //	instrument.Aim(i, destination, bad)     or LetGo, AimDose: the wish
-//	guard.Tick(command, Told{Inputs, Wish}) -> Ruling
+//	guard.Tick(command, Told{inputs, wish}) -> Ruling
 //	instrument.Rule, Apply(present, output) the device's worker writes
 //	instrument.InPlace(i)                   acknowledged, and read within tolerance
 //

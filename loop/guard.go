@@ -18,7 +18,7 @@ func (l *Loop) pass(now time.Time, command safety.Command) {
 	l.ownStall(now) // also before what a command brings between two ticks
 	l.instrument.RepeatRest(l.present())
 	t := l.told(now)
-	r := l.guard.Tick(command, &t)
+	r := l.guard.Tick(command, t)
 	l.say(r.Said)
 	l.instrument.Rule(l.present(), r.Out, r.Turned)
 	if r.Full {
@@ -33,14 +33,15 @@ func (l *Loop) pass(now time.Time, command safety.Command) {
 	l.sensed(l.instrument.GoOn(l.present()))
 }
 
-// told is what the safety layer is told in this tick.
-func (l *Loop) told(now time.Time) (t guard.Told) {
+// told is what the safety layer is told in this tick; it holds until the next call.
+func (l *Loop) told(now time.Time) *guard.Told {
+	t := &l.facts
 	t.Now, t.CameBack, t.Before, t.Disk = now, l.instrument.CameBack(), l.phase == booting || l.phase == idling, l.recorder.Problem()
-	l.instrument.Inputs(&t.Inputs, l.present(), l.guard.Time)
-	t.Wish = l.instrument.Wish(int64(l.stepper.steps) + 1)
-	t.Inputs.Ready = t.Inputs.Ready && l.phase >= booting
+	l.instrument.Inputs(&t.In, l.present(), l.guard.Time)
+	l.instrument.Wish(&t.P, int64(l.stepper.steps)+1)
+	t.In.Ready = t.In.Ready && l.phase >= booting
 	if l.outages.outage.on {
-		t.Inputs.Faults.Add(safety.RuleInstrument, l.outages.outage.device)
+		t.In.Faults.Add(safety.RuleInstrument, l.outages.outage.device)
 	}
 	return t
 }

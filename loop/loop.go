@@ -53,6 +53,8 @@ type Loop struct {
 	// followed is the last tick's time.
 	followed time.Time
 	shown    shown
+	// facts are what the safety layer was told last.
+	facts guard.Told
 }
 
 func newLoop(o plan.Options, d Deps) (*Loop, error) {

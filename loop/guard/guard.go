@@ -60,7 +60,7 @@ type Guard struct {
 	// base is the safety layer's time at start.
 	base time.Duration
 	// out is what was said last, on the causes that the disk gives for being held.
-	out  safety.Output
+	out  *safety.Output
 	disk string
 	// news is what the run's story knows of that, commands wait for the next ticks.
 	news     news
@@ -76,7 +76,7 @@ type Guard struct {
 // New begins with what was latched and dosed before. It refuses a run while anything is
 // latched: a crash is no reset.
 func New(o Options, pool *worker.Pool) (*Guard, error) {
-	g := &Guard{opt: o, bounds: bounds{plan: o.Plan}, saver: newSaver(&o, pool), watchdog: newWatchdog(&o)}
+	g := &Guard{opt: o, out: &safety.Output{}, bounds: bounds{plan: o.Plan}, saver: newSaver(&o, pool), watchdog: newWatchdog(&o)}
 	for i := range o.Plan.Variables {
 		g.began = append(g.began, g.Range(i))
 	}
@@ -103,12 +103,12 @@ func (g *Guard) Hear(sensor int, value float64, at time.Time) bool {
 	return verdict == safety.Valid
 }
 
-// Told are the facts of a tick that the safety layer decides by.
+// Told are the facts of a tick that the safety layer decides by. One may be told anew for each tick: its Tick is large,
+// and what Tick says in it holds until the next one.
 type Told struct {
 	Now time.Time
-	// Inputs are the instrument's; Wish is what the step wants of it.
-	Inputs safety.Inputs
-	Wish   safety.Proposal
+	// Tick has the instrument's inputs and what the step wants of it; the rest is Tick's to set.
+	trace.Tick
 	// CameBack has each driven variable whose device has come back; Before says
 	// that nothing has been driven yet.
 	CameBack safety.Set
@@ -134,11 +134,12 @@ func (g *Guard) Tick(c safety.Command, t *Told) (r Ruling) {
 	g.disk = t.Disk
 	r.Said = g.tellOutside(t)
 	generation, mode := g.state.Generation, g.state.Mode
-	v := trace.Tick{Now: g.Time(t.Now), In: t.Inputs, P: t.Wish}
+	v := &t.Tick
+	v.Now = g.Time(t.Now)
 	g.complete(&v.In, c, t)
 	v.Out = g.state.Advance(&g.limits, &v.In, &v.P, v.Now)
-	g.out = v.Out
-	r.Out, r.Turned, r.Changed, r.Full = &g.out, g.state.Mode != mode, g.state.Generation != generation, g.trace.Tick(&v)
+	g.out = &v.Out
+	r.Out, r.Turned, r.Changed, r.Full = g.out, g.state.Mode != mode, g.state.Generation != generation, g.trace.Tick(v)
 	return r
 }
 
@@ -148,9 +149,9 @@ func (g *Guard) rehearse(t Told, commands ...safety.Command) (refused safety.Cau
 	state := g.state
 	var out safety.Output
 	for _, c := range commands {
-		in := t.Inputs
+		in := t.In
 		g.complete(&in, c, &t)
-		state, out = safety.Step(&g.limits, state, &in, &t.Wish, g.Time(t.Now))
+		state, out = safety.Step(&g.limits, state, &in, &t.P, g.Time(t.Now))
 	}
 	return out.Refused, state.Mode
 }

@@ -144,9 +144,9 @@ func (x *actuators) Stand() {
 
 func (a *actuator) stand() { a.drive, a.release = false, false }
 
-// Wish is what is asked of the safety layer.
-func (x *actuators) Wish(id int64) safety.Proposal {
-	p := safety.Proposal{ID: id}
+// Wish sets p, which is empty or was set before, to what is asked of the safety layer.
+func (x *actuators) Wish(p *safety.Proposal, id int64) {
+	p.ID = id
 	for i := range x.all {
 		a := &x.all[i]
 		p.Drive[i], p.Destination[i], p.Release[i], p.Dose[i] = a.drive, a.dest, a.release, a.dose
@@ -154,7 +154,6 @@ func (x *actuators) Wish(id int64) safety.Proposal {
 			p.Destination[i] = math.NaN() // the layer is to see what was asked for
 		}
 	}
-	return p
 }
 
 // TakeOver is the value that a variable is taken over from when it begins to

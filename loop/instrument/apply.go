@@ -11,10 +11,10 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// Inputs sets in, which is empty, to what the safety layer knows of the instrument in this tick; clock turns a
-// time into its own. Command, Durable and other faults are not the instrument's.
+// Inputs sets in, which is empty or was set before, to what the safety layer knows of the instrument in this tick; clock
+// turns a time into its own. Command, Durable and other faults are not the instrument's.
 func (x *Instrument) Inputs(in *safety.Inputs, p Present, clock func(time.Time) time.Duration) {
-	in.Ready = x.Unread() < 0
+	in.Ready, in.Faults = x.Unread() < 0, safety.Causes{}
 	for i := range x.all {
 		a, e := &x.all[i], x.variables[i]
 		in.Variable[i] = safety.VariableInput{Readback: safety.Sample{Value: e.Value, At: clock(e.At), Known: e.Known}, CanWrite: x.canWrite(i), CanMakeSafe: x.canMakeSafe(&p, i), Lost: a.lost, Silent: x.silent(i, p.Now), Released: a.released,

@@ -6,7 +6,7 @@
 // through Handle as events. A setpoint passes through it twice, with the safety layer
 // between:
 //
-//	Aim, Release, Dose   -> Wish() safety.Proposal -> (guard) -> Apply(safety.Output) -> the device's worker
+//	Aim, Release, Dose   -> Wish(*safety.Proposal) -> (guard) -> Apply(safety.Output) -> the device's worker
 //	the device's worker  -> Handle -> Heard -> (guard) -> Accept -> View -> shots
 //
 // Of each actuator it keeps three things apart: the wish (what the step wants), the ruling

@@ -113,7 +113,10 @@ func TestWishRulingWire(t *testing.T) {
 	if changed := tr.Aim(0, 5, false); !changed || tr.InPlace(0) || tr.Written(0) != 4 {
 		t.Errorf("another wish: changed %v, in place %v, written %v", changed, tr.InPlace(0), tr.Written(0))
 	}
-	if tr.LetGo(0); !math.IsNaN(tr.Written(0)) || tr.InPlace(0) || !tr.Wish(1).Release[0] {
+	var wish safety.Proposal
+	tr.LetGo(0)
+	tr.Wish(&wish, 1)
+	if !math.IsNaN(tr.Written(0)) || tr.InPlace(0) || !wish.Release[0] {
 		t.Errorf("let go: written %v, in place %v", tr.Written(0), tr.InPlace(0))
 	}
 }
