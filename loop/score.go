@@ -36,6 +36,13 @@ type score struct {
 	// marked is the best bound so far.
 	marked      plan.Marked
 	lastOutcome *journal.Outcome
+	because     because
+}
+
+// because is why a decision was made, in words: statuses say it again and again.
+type because struct {
+	of    *journal.Decision
+	words string
 }
 
 // charge books what a step cost: that of a comparison has an account of its own.
@@ -105,7 +112,10 @@ func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionSt
 	if l.last == nil {
 		return nil
 	}
-	return control.DecisionOf(o, l.last, l.lastOutcome, l.cuts, v)
+	if l.because.of != l.last {
+		l.because = because{l.last, control.Because(l.last)}
+	}
+	return control.DecisionOf(o, l.last, control.Seen{Because: l.because.words, Last: l.lastOutcome, Cuts: l.cuts}, v)
 }
 
 // recommendedStatus is the best setting so far, nil where there is none.

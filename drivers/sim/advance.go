@@ -68,10 +68,12 @@ func (p *Plant) position(i int, t time.Duration) (motor, optic float64) {
 }
 
 // settings returns every variable's value at t, as its own sensor would say
-// without noise, and the coordinates at which the plant works.
+// without noise, and the coordinates at which the plant works. Both hold until the next call.
 func (p *Plant) settings(t time.Duration) (values, u []float64) {
-	values, u = make([]float64, len(p.knobs)), make([]float64, len(p.knobs))
-	for i, v := range p.opt.Variables {
+	p.values, p.u = sized(p.values, len(p.knobs)), sized(p.u, len(p.knobs))
+	values, u = p.values, p.u
+	for i := range p.opt.Variables {
+		v := &p.opt.Variables[i]
 		var optic float64
 		values[i], optic = p.position(i, t)
 		u[i] = (optic - v.Low) / (v.High - v.Low)
@@ -80,6 +82,16 @@ func (p *Plant) settings(t time.Duration) (values, u []float64) {
 		copy(values, p.table.snap(u))
 	}
 	return values, u
+}
+
+// sized is a zeroed list of n values, in the memory of one that is not needed any more.
+func sized[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n)
+	}
+	old = old[:n]
+	clear(old)
+	return old
 }
 
 // collectShots looks at the shots after the last one captured, up to t, and keeps the
@@ -106,20 +118,23 @@ func (p *Plant) collectShots(t time.Duration) {
 func (p *Plant) record(n uint64) {
 	at := p.cadence.at(n)
 	settings, u := p.settings(at)
-	signals := make([]float64, p.model.signals())
-	p.model.shot(signals, u, at.Hours(), n)
-	values, present := make([]float64, len(p.layout.outputs)), make([]bool, len(p.layout.outputs))
-	for i, s := range p.layout.outputs {
-		if !s.event || p.outputBlind(i) {
+	p.signals = sized(p.signals, p.model.signals())
+	p.model.shot(p.signals, u, at.Hours(), n)
+	outputs := len(p.layout.outputs)
+	s := &p.shot
+	s.number, s.at, s.settings = n, at, append(s.settings[:0], settings...)
+	s.values, s.present = sized(s.values, outputs), sized(s.present, outputs)
+	for i := range p.layout.outputs {
+		o := &p.layout.outputs[i]
+		if !o.event || p.outputBlind(i) {
 			continue
 		}
-		values[i], present[i] = s.value, true
-		if s.from == optimum.Signal {
-			values[i] = signals[s.index]
+		value := o.value
+		if o.from == optimum.Signal {
+			value = p.signals[o.index]
 		}
-		values[i] = p.corrupted(p.layout.outputChannel(i), values[i], n)
+		s.values[i], s.present[i] = p.corrupted(p.layout.outputChannel(i), value, n), true
 	}
-	p.shot = shot{number: n, at: at, settings: settings, values: values, present: present}
 	if p.tank != nil {
 		p.shot.tank = *p.tank
 	}

@@ -35,6 +35,8 @@ type view struct {
 	open  atomic.Bool
 	// seen holds, by channel, the number of the last shot that was read.
 	seen []uint64
+	// asked are the channels that Read was asked for last.
+	asked []int
 	// spoils says that a server puts the answers on a wire, where garbage and NaN
 	// belong.
 	spoils bool
@@ -119,7 +121,8 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 	if err := v.advanceOpen(ctx); err != nil {
 		return drivers.Reading{}, err
 	}
-	asked := make([]int, len(channels))
+	v.asked = sized(v.asked, len(channels))
+	asked := v.asked
 	fresh := false
 	for i, name := range channels {
 		c := p.layout.find(v.name, name)

@@ -60,8 +60,8 @@ func wire(o *Options) layout {
 
 // find returns the index of a device's channel, -1 if there is none.
 func (l *layout) find(device, name string) int {
-	for i, c := range l.channels {
-		if c.device == device && c.name == name {
+	for i := range l.channels {
+		if c := &l.channels[i]; c.name == name && c.device == device {
 			return i
 		}
 	}

@@ -37,6 +37,8 @@ type Plant struct {
 	cadence cadence
 	shot    shot
 	faults  faults
+	// values and u are what settings has returned last, signals what the model has said of the last shot.
+	values, u, signals []float64
 	// lastDose is the name and the amount of the last dose of each variable.
 	lastDose map[int]namedDose
 }

@@ -150,11 +150,19 @@ type DecisionStatus struct {
 	At      time.Time       `json:"at"`
 }
 
-// DecisionOf is the newest decision d as a status has it: last is the last outcome, nil before the
-// first, cuts counts the decisions that the deadline has cut, and v shows where variables are.
-func DecisionOf(o *plan.Options, d *journal.Decision, last *journal.Outcome, cuts int, v plan.View) *DecisionStatus {
+// Seen is what is known beside a decision: Because says why it was made, Last is the last outcome, nil before the
+// first, and Cuts counts the decisions that the deadline has cut.
+type Seen struct {
+	Because string
+	Last    *journal.Outcome
+	Cuts    int
+}
+
+// DecisionOf is the newest decision d as a status has it; v shows where variables are.
+func DecisionOf(o *plan.Options, d *journal.Decision, seen Seen, v plan.View) *DecisionStatus {
+	last := seen.Last
 	s := &DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied),
-		Achieved: []journal.Number{}, Clamped: []string{}, Work: d.Work, Cut: d.Cut, Cuts: cuts, Deadline: Seconds(o.Deadline), Why: json.RawMessage(d.Why), Because: Because(d), At: d.At.Wall.Round(0).UTC()}
+		Achieved: []journal.Number{}, Clamped: []string{}, Work: d.Work, Cut: d.Cut, Cuts: seen.Cuts, Deadline: Seconds(o.Deadline), Why: json.RawMessage(d.Why), Because: seen.Because, At: d.At.Wall.Round(0).UTC()}
 	if !json.Valid(s.Why) {
 		s.Why = json.RawMessage("{}")
 	}

@@ -70,13 +70,19 @@ func (x *devices) hear(h *Heard) {
 func (x *Instrument) Accept(h *Heard, believed func(sensor int, value float64, at time.Time) bool) (renewed []int) {
 	b, r := &x.readings, &h.Reading
 	b.renewed = b.renewed[:0]
-	for name := range r.Values {
-		delete(x.why, plan.Channel{Device: h.Device, Name: name})
+	if len(x.why) > 0 {
+		for name := range r.Values {
+			delete(x.why, plan.Channel{Device: h.Device, Name: name})
+		}
 	}
-	for i, s := range x.plan.Sensors {
-		v, ok := r.Values[s.Channel.Name]
+	for i := range x.plan.Sensors {
+		c := &x.plan.Sensors[i].Channel
+		if c.Device != h.Device {
+			continue
+		}
+		v, ok := r.Values[c.Name]
 		switch {
-		case s.Channel.Device != h.Device || !ok || b.sensors[i].After(r.At):
+		case !ok || b.sensors[i].After(r.At):
 		case believed(i, v, r.At):
 			b.sensors[i] = plan.Reading{Value: v, At: r.At, Known: true}
 			b.renewed = append(b.renewed, i)
@@ -84,10 +90,14 @@ func (x *Instrument) Accept(h *Heard, believed func(sensor int, value float64, a
 			b.oddSensors[i] = plan.Reading{Value: v, At: r.At, Known: true}
 		}
 	}
-	for i, s := range x.plan.Variables {
+	for i := range x.plan.Variables {
+		s := &x.plan.Variables[i]
+		if s.Channel.Device != h.Device {
+			continue
+		}
 		v, ok := r.Values[s.Channel.Name]
 		switch {
-		case !ok || s.Channel.Device != h.Device || s.Dose || b.variables[i].After(r.At):
+		case !ok || s.Dose || b.variables[i].After(r.At):
 		case v >= b.low[i] && v <= b.high[i] && isFinite(v):
 			b.variables[i] = plan.Reading{Value: v, At: r.At, Known: true}
 		default:

@@ -131,18 +131,32 @@ func (s *Step) Cost(o *Options, shots int) Money {
 // explain writes a policy's reasons as a JSON document; parts it does not have
 // are left out.
 func explain(w policy.Why) string {
-	parts := map[string]float64{}
-	for name, v := range map[string]float64{"mean": w.Mean, "sd": w.SD, "beta": w.Beta,
-		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value, "feasibility": w.Feasibility,
-		"best": w.Best, "best_noise_variance": w.BestNoiseVariance, "own_lengthscales": w.OwnLengthscales,
-		"unseen": w.Unseen, "again": w.Again} {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			parts[name] = v
+	known := func(x *float64) *float64 {
+		if finite(*x) {
+			return x
 		}
+		return nil
 	}
-	text, err := json.Marshal(parts)
+	text, err := json.Marshal(explained{known(&w.Again), known(&w.Best), known(&w.BestNoiseVariance), known(&w.Beta), known(&w.Feasibility), known(&w.Mean),
+		known(&w.NoiseVariance), known(&w.OwnLengthscales), known(&w.Risk), known(&w.SD), known(&w.Unseen), known(&w.Value)})
 	if err != nil {
 		return "{}"
 	}
 	return string(text)
+}
+
+// explained are a policy's reasons in the order of their names, nil where it has none.
+type explained struct {
+	Again             *float64 `json:"again,omitempty"`
+	Best              *float64 `json:"best,omitempty"`
+	BestNoiseVariance *float64 `json:"best_noise_variance,omitempty"`
+	Beta              *float64 `json:"beta,omitempty"`
+	Feasibility       *float64 `json:"feasibility,omitempty"`
+	Mean              *float64 `json:"mean,omitempty"`
+	NoiseVariance     *float64 `json:"noise_variance,omitempty"`
+	OwnLengthscales   *float64 `json:"own_lengthscales,omitempty"`
+	Risk              *float64 `json:"risk,omitempty"`
+	SD                *float64 `json:"sd,omitempty"`
+	Unseen            *float64 `json:"unseen,omitempty"`
+	Value             *float64 `json:"value,omitempty"`
 }

@@ -22,7 +22,7 @@ func (s *session) watch() control.Watch {
 		Step: func(d journal.Decision, o journal.Outcome) {
 			s.tally.Add(d, o)
 			s.tell.Step(outcome.StepLine(s.Setup, d, o, s.latest), s.Setup.Options.Mode == plan.Simulate)
-			if d.Compared.Comparison == 0 {
+			if d.Compared.Comparison == 0 && s.tell.Details() {
 				s.tell.Detail("tuner: step %d: %s", d.Step, control.Because(&d))
 			}
 			if s.box == nil {

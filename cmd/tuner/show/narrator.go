@@ -67,10 +67,13 @@ func (n *Narrator) Say(format string, args ...any) {
 
 // Detail prints a line for who has asked for details; it does not block.
 func (n *Narrator) Detail(format string, args ...any) {
-	if n.style.Level == Verbose {
+	if n.Details() {
 		n.Say(format, args...)
 	}
 }
+
+// Details says that details are printed.
+func (n *Narrator) Details() bool { return n.style.Level == Verbose }
 
 // Step prints a line that a progress line stands for where there is a terminal. A patient one is
 // waited for; it does not block otherwise.
