@@ -15,10 +15,13 @@ type shown struct {
 }
 
 // show gives the present status to the panel, and to who shows progress: of a simulation where
-// step or phase have changed.
+// what is shown has changed.
 func (l *Loop) show(now time.Time) {
 	s := l.published(now)
-	is := shown{l.number, l.phase, l.shown.read || l.phase > booting && l.phase < resting}
+	is := shown{step: l.number, read: l.shown.read || l.phase > booting && l.phase < resting}
+	if l.deps.Watch.Phases || l.phase >= resting {
+		is.phase = l.phase
+	}
 	if l.deps.Watch.Progress == nil || l.opt.Mode == plan.Simulate && is == l.shown {
 		return
 	}

@@ -12,8 +12,10 @@ import (
 type Watch struct {
 	// Step: a step was concluded.
 	Step func(journal.Decision, journal.Outcome)
-	// Progress: a tick was completed that changed what a progress line shows.
+	// Progress: a tick was completed that changed what a progress line shows. Of a simulation that is the step, and the
+	// phase too where Phases says so, for who looks on.
 	Progress func(Progress)
+	Phases   bool
 	// Event: a line of the run's story.
 	Event func(journal.Event)
 	// Meter: durations and counts.

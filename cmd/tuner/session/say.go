@@ -45,7 +45,8 @@ func (s *session) watch() control.Watch {
 			s.heralds.look(p.Status)
 			s.service.tick(p, func() string { return line().String() })
 		},
-		Event: s.sayEvent,
+		Phases: s.tell.Live(),
+		Event:  s.sayEvent,
 	}
 }
 

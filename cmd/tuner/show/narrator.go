@@ -92,7 +92,7 @@ func (n *Narrator) Step(line string, patient bool) {
 
 // Show replaces the progress line where there is a terminal; it does not block.
 func (n *Narrator) Show(p Progress) {
-	if !n.style.Live || n.style.Level == Quiet {
+	if !n.Live() {
 		return
 	}
 	n.progress.Store(&p)
@@ -101,6 +101,9 @@ func (n *Narrator) Show(p Progress) {
 	default:
 	}
 }
+
+// Live says that there is a progress line.
+func (n *Narrator) Live() bool { return n.style.Live && n.style.Level != Quiet }
 
 // Close prints what is left and removes the progress line. It waits for a
 // terminal that is stopped only so long.
