@@ -148,7 +148,7 @@ func (l *stepper) decided(a advisor.Decided) {
 func (l *stepper) clamp(a advisor.Decided) (err error) {
 	s := &l.step
 	s.Step, err = plan.Decide(&l.opt, journal.Decision{Step: s.n, Took: a.Took, Compared: s.Decision.Compared, At: l.stamp()}, a.Proposal, l.guard, l.instrument.TakeOver)
-	s.shots = plan.NewShots(s.n, s.Random)
+	s.shots = plan.NewShots(s.n, s.Wanted(&l.opt), s.Random)
 	return err
 }
 

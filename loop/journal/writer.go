@@ -17,8 +17,8 @@ type row struct {
 	values []any
 }
 
-// writer is the one connection that writes, with what it says again and again prepared. Nothing is ever updated, and nothing deleted but the result of a run that goes on
-// after its end: see continue.go.
+// writer is the one connection that writes, with what it says again and again prepared. Nothing is ever updated, and nothing
+// deleted but the result of a run that goes on after its end: see continue.go.
 type writer struct {
 	db   *sql.DB
 	conn *sql.Conn

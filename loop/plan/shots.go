@@ -35,12 +35,18 @@ type Shots struct {
 	pending bool
 	at      time.Time
 	taken   []journal.Shot
-	// room is for the readings of shots to come.
-	room []float64
+	// block is for how many shots memory is taken at a time, room what is left for their readings.
+	block int
+	room  []float64
 }
 
-// NewShots are those of a step; random says of each variable whether it is left alone.
-func NewShots(step int, random []bool) Shots { return Shots{step: step, random: random} }
+// blockMost bounds block: a step that ends early has no use for it.
+const blockMost = 16
+
+// NewShots are those of a step that takes so many; random says of each variable whether it is left alone.
+func NewShots(step, wanted int, random []bool) Shots {
+	return Shots{step: step, random: random, block: min(wanted, blockMost)}
+}
 
 // Settle lets the instrument settle until end.
 func (s *Shots) Settle(end time.Time) { s.from = end }
@@ -103,26 +109,23 @@ func (s *Shots) Try(o *Options, v View, now journal.Stamp) bool {
 	return true
 }
 
-// block is for how many shots memory is taken at a time.
-const block = 16
-
 // keep adds a shot that was filled.
 func (s *Shots) keep(shot journal.Shot) {
 	if len(s.taken) == cap(s.taken) {
-		s.taken = append(make([]journal.Shot, 0, len(s.taken)+block), s.taken...)
+		s.taken = append(make([]journal.Shot, 0, len(s.taken)+max(s.block, 1)), s.taken...)
 	}
 	s.taken = append(s.taken, shot)
-	s.room = s.room[len(shot.Sensors)+len(shot.X):]
+	s.room = s.room[even(len(shot.Sensors))+even(len(shot.X)):]
 }
 
 // fill gathers the values of the shot's instant, in room; it reports false while one that
 // is needed is missing.
 func (s *Shots) fill(o *Options, view View) (p journal.Shot, ok bool) {
-	sensors, all := len(o.Sensors), len(o.Sensors)+len(o.Variables)
-	if len(s.room) < all {
-		s.room = make([]float64, block*all)
+	sensors, variables, x := len(o.Sensors), len(o.Variables), even(len(o.Sensors))
+	if all := x + even(variables); len(s.room) < all {
+		s.room = make([]float64, max(s.block, 1)*all)
 	}
-	p.Sensors, p.X = s.room[:sensors:sensors], s.room[sensors:all:all]
+	p.Sensors, p.X = s.room[:sensors:sensors], s.room[x:x+variables:x+variables]
 	for i := range o.Sensors {
 		v := &o.Sensors[i]
 		e := view.Sensor(i)
