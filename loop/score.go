@@ -36,13 +36,15 @@ type score struct {
 	// marked is the best bound so far.
 	marked      plan.Marked
 	lastOutcome *journal.Outcome
-	because     because
+	shownScore
 }
 
-// because is why a decision was made, in words: statuses say it again and again.
-type because struct {
-	of    *journal.Decision
-	words string
+// shownScore is what statuses say again and again: of a decision, and of an outcome.
+type shownScore struct {
+	decided   *journal.Decision
+	decision  *control.DecisionStatus
+	concluded *journal.Outcome
+	outcome   *control.OutcomeStatus
 }
 
 // charge books what a step cost: that of a comparison has an account of its own.
@@ -112,10 +114,18 @@ func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionSt
 	if l.last == nil {
 		return nil
 	}
-	if l.because.of != l.last {
-		l.because = because{l.last, control.Because(l.last)}
+	if s := &l.shownScore; s.decided != l.last {
+		s.decided, s.decision = l.last, control.DecisionOf(o, l.last)
 	}
-	return control.DecisionOf(o, l.last, control.Seen{Because: l.because.words, Last: l.lastOutcome, Cuts: l.cuts}, v)
+	return l.shownScore.decision.Now(o, l.lastOutcome, l.cuts, v)
+}
+
+// outcomeStatus is the newest outcome, nil before the first.
+func (l *score) outcomeStatus() *control.OutcomeStatus {
+	if s := &l.shownScore; s.concluded != l.lastOutcome {
+		s.concluded, s.outcome = l.lastOutcome, control.OutcomeOf(l.lastOutcome)
+	}
+	return l.shownScore.outcome
 }
 
 // recommendedStatus is the best setting so far, nil where there is none.

@@ -78,7 +78,7 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 		Spent: journal.Number(l.stepper.ledger.Spent.Float()), Budget: journal.Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
 		Elapsed: control.Seconds(l.ran(now)), TimeLimit: control.Seconds(o.Stop.Time), Left: journal.Number(math.NaN()),
 		Objective: control.ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},
-		Decision:  l.stepper.decisionStatus(o, l.instrument), Outcome: control.OutcomeOf(l.stepper.lastOutcome), Recommended: l.stepper.recommendedStatus(o), Comparison: l.stepper.comparisonStatus()}
+		Decision:  l.stepper.decisionStatus(o, l.instrument), Outcome: l.stepper.outcomeStatus(), Recommended: l.stepper.recommendedStatus(o), Comparison: l.stepper.comparisonStatus()}
 	if l.ending.err != nil {
 		s.Error = l.ending.err.Error()
 	}

@@ -150,26 +150,24 @@ type DecisionStatus struct {
 	At      time.Time       `json:"at"`
 }
 
-// Seen is what is known beside a decision: Because says why it was made, Last is the last outcome, nil before the
-// first, and Cuts counts the decisions that the deadline has cut.
-type Seen struct {
-	Because string
-	Last    *journal.Outcome
-	Cuts    int
-}
-
-// DecisionOf is the newest decision d as a status has it; v shows where variables are.
-func DecisionOf(o *plan.Options, d *journal.Decision, seen Seen, v plan.View) *DecisionStatus {
-	last := seen.Last
+// DecisionOf is a decision as a status has it, but for what changes after it, which Now adds.
+func DecisionOf(o *plan.Options, d *journal.Decision) *DecisionStatus {
 	s := &DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied),
-		Achieved: []journal.Number{}, Clamped: []string{}, Work: d.Work, Cut: d.Cut, Cuts: seen.Cuts, Deadline: Seconds(o.Deadline), Why: json.RawMessage(d.Why), Because: seen.Because, At: d.At.Wall.Round(0).UTC()}
+		Clamped: []string{}, Work: d.Work, Cut: d.Cut, Why: json.RawMessage(d.Why), Because: Because(d), At: d.At.Wall.Round(0).UTC()}
 	if !json.Valid(s.Why) {
 		s.Why = json.RawMessage("{}")
 	}
 	for _, r := range d.Reasons {
 		s.Clamped = append(s.Clamped, fmt.Sprintf("%s: %s", r.Variable, r.Rule))
 	}
-	done := last != nil && last.Step == d.Step
+	return s
+}
+
+// Now is the decision with what has become of it: last is the last outcome, nil before the first, cuts counts the decisions
+// that the deadline has cut, and v shows where variables are.
+func (s DecisionStatus) Now(o *plan.Options, last *journal.Outcome, cuts int, v plan.View) *DecisionStatus {
+	s.Cuts, s.Deadline, s.Achieved = cuts, Seconds(o.Deadline), make([]journal.Number, len(o.Variables))
+	done := last != nil && last.Step == s.Step
 	for i := range o.Variables {
 		at := math.NaN()
 		switch e := v.Variable(i); {
@@ -178,9 +176,9 @@ func DecisionOf(o *plan.Options, d *journal.Decision, seen Seen, v plan.View) *D
 		case e.Known:
 			at = e.Value
 		}
-		s.Achieved = append(s.Achieved, journal.Number(at))
+		s.Achieved[i] = journal.Number(at)
 	}
-	return s
+	return &s
 }
 
 // OutcomeStatus is a concluded step: the objective's statistic in the user's sense.
@@ -278,7 +276,7 @@ type ConstraintStatus struct {
 
 // ConstraintsOf are the constraints by what the sensors say now.
 func ConstraintsOf(o *plan.Options, sensors []SensorStatus) []ConstraintStatus {
-	all := []ConstraintStatus{}
+	all := make([]ConstraintStatus, 0, len(o.Constraints))
 	for _, c := range o.Constraints {
 		v := sensors[c.Sensor]
 		s := ConstraintStatus{Sensor: v.Name, Unit: v.Unit, Low: journal.Number(c.Low), High: journal.Number(c.High), Value: v.Value, Margin: journal.Number(math.NaN())}

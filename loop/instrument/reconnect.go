@@ -262,7 +262,7 @@ func (x *devices) Disconnected() bool {
 
 // Devices are the devices as they stand.
 func (x *devices) Devices(now time.Time) []control.DeviceStatus {
-	out, o := []control.DeviceStatus{}, &x.plan.Outages
+	out, o := make([]control.DeviceStatus, 0, len(x.links)), &x.plan.Outages
 	for _, k := range x.links {
 		m := &k.outage
 		d := control.DeviceStatus{Name: k.name, Out: m.out || k.dead != nil, OutFor: journal.Number(math.NaN()), Held: m.spent,

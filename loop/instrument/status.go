@@ -11,7 +11,7 @@ import (
 
 // Variables is where each variable stands, with the ranges of now.
 func (x *Instrument) Variables(o *plan.Options, now time.Time, ranges func(i int) [2]float64) []control.VariableStatus {
-	none, all := journal.Number(math.NaN()), []control.VariableStatus{}
+	none, all := journal.Number(math.NaN()), make([]control.VariableStatus, 0, len(o.Variables))
 	for i := range o.Variables {
 		v, e, within := &o.Variables[i], x.Variable(i), ranges(i)
 		dest, driven := x.Wanted(i)
@@ -33,7 +33,7 @@ func (x *Instrument) Variables(o *plan.Options, now time.Time, ranges func(i int
 
 // Sensors is what each sensor says.
 func (x *Instrument) Sensors(o *plan.Options, now time.Time) []control.SensorStatus {
-	none, all := journal.Number(math.NaN()), []control.SensorStatus{}
+	none, all := journal.Number(math.NaN()), make([]control.SensorStatus, 0, len(o.Sensors))
 	for i := range o.Sensors {
 		v, e := &o.Sensors[i], x.Sensor(i)
 		s := control.SensorStatus{Name: v.Name, Unit: v.Unit, Value: none, Age: none, Valid: e.Fresh(now, v.MaxAge), Odd: v.OddWords(e, x.OddSensor(i), now)}
