@@ -17,7 +17,11 @@ type FileID struct {
 
 // Identify looks at what stands at a name; a symbolic link is a file of its own.
 func Identify(name string) (id FileID, err error) {
-	info, err := os.Lstat(name)
+	var st syscall.Stat_t // as os.Lstat, without all that that keeps
+	if syscall.Lstat(name, &st) == nil {
+		return numbersOf(&st), nil
+	}
+	info, err := os.Lstat(name) // which says what is wrong, and tries again where it was interrupted
 	if err != nil {
 		return id, err
 	}
@@ -41,6 +45,10 @@ func identityOf(info fs.FileInfo) FileID {
 	if !ok {
 		return FileID{}
 	}
+	return numbersOf(st)
+}
+
+func numbersOf(st *syscall.Stat_t) FileID {
 	return FileID{Device: uint64(st.Dev), Inode: uint64(st.Ino)}
 }
 
