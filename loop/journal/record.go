@@ -155,7 +155,7 @@ func (j *Journal) Intend(a Action) (id int64, err error) {
 	if err := j.commit(fmt.Sprintf("an intended %s of %q", a.Kind, a.Device), rows...); err != nil {
 		return 0, err
 	}
-	j.actions = id
+	j.actions, j.w.newest = id, actionStates{id, 0}
 	return id, nil
 }
 
@@ -180,7 +180,11 @@ func (j *Journal) Resolve(id int64, s ActionState, readback map[string]float64, 
 	for i, name := range slices.Sorted(maps.Keys(readback)) {
 		rows = append(rows, row{"action_readback", []any{schema.Integer(id), schema.Integer(n), schema.Integer(i), schema.Text(name), schema.Number(readback[name])}})
 	}
-	return j.commit(fmt.Sprintf("action %d as %s", id, s), rows...)
+	if err := j.commit(fmt.Sprintf("action %d as %s", id, s), rows...); err != nil {
+		return err
+	}
+	j.w.newest = actionStates{id, n}
+	return nil
 }
 
 // Shoot records shots of the open step in one transaction.
