@@ -35,12 +35,14 @@ type Foreseen struct {
 	// Again is, where a setting was measured again to tell it from others near the best, what that was expected to add
 	// to the recommendation's bound.
 	Again journal.Number `json:"again"`
+	// LogWidth is the width of the logarithm through which the objective was learnt, in its unit, where it was.
+	LogWidth journal.Number `json:"log_width"`
 }
 
 // ForeseenOf reads the policy's explanation; one that cannot be read says nothing.
 func ForeseenOf(d *journal.Decision) Foreseen {
 	none := journal.Number(math.NaN())
-	blank := Foreseen{none, none, none, none, none, none, none, none, none, none, none}
+	blank := Foreseen{none, none, none, none, none, none, none, none, none, none, none, none}
 	f := blank
 	if json.Unmarshal([]byte(d.Why), &f) != nil {
 		return blank
@@ -67,6 +69,9 @@ func Because(d *journal.Decision) string {
 	words := chosen(d, &f)
 	if own := f.OwnLengthscales; own > 0.5 && d.Compared.Comparison == 0 {
 		words += fmt.Sprintf("; of the models that compete, the one with a lengthscale for each variable leads (%.0f %%)", 100*float64(own))
+	}
+	if f.LogWidth > 0 && d.Compared.Comparison == 0 {
+		words += "; the objective is learnt through its logarithm, as its readings ask"
 	}
 	if rules := ChangedBy(d.Reasons); rules != "" {
 		words += "; changed by the safety layer: " + rules

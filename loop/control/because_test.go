@@ -15,6 +15,7 @@ func TestBecause(t *testing.T) {
 		want string
 	}{
 		{"design", journal.Decision{Initial: true, Why: "{}"}, becauseInitial},
+		{"design, all parts 0", journal.Decision{Initial: true, Why: `{"mean":0,"best":0,"log_width":0}`}, becauseInitial},
 		{"a policy without a model", journal.Decision{Why: "{}"}, becauseDesign},
 		{"nothing that can be read", journal.Decision{Why: "?"}, becauseDesign},
 		{"a run of before", journal.Decision{Why: `{"mean":1,"sd":0.5}`}, becauseExpected},
@@ -24,6 +25,8 @@ func TestBecause(t *testing.T) {
 		{"lengthscales of their own", journal.Decision{Why: `{"mean":3,"sd":0.5,"best":1.4,"own_lengthscales":0.98}`},
 			becauseExploit + "; of the models that compete, the one with a lengthscale for each variable leads (98 %)"},
 		{"one lengthscale for all", journal.Decision{Why: `{"mean":3,"sd":0.5,"best":1.4,"own_lengthscales":0.2}`}, becauseExploit},
+		{"through a logarithm", journal.Decision{Why: `{"mean":3,"sd":0.5,"best":1.4,"log_width":0.1}`},
+			becauseExploit + "; the objective is learnt through its logarithm, as its readings ask"},
 		{"far from all", journal.Decision{Why: `{"mean":1,"sd":0.5,"best":1.4,"unseen":0.3}`}, becauseUnseen},
 		{"once more", journal.Decision{Why: `{"mean":1,"sd":0.5,"best":1.4,"again":0.01}`}, becauseAgain},
 		// With alpha 2: worth 5 - 2*1 = 3 against 4 - 2*0.1 = 3.8, although its mean is greater.

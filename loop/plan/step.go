@@ -137,7 +137,7 @@ func explain(w policy.Why) string {
 		}
 		return nil
 	}
-	text, err := json.Marshal(explained{known(&w.Again), known(&w.Best), known(&w.BestNoiseVariance), known(&w.Beta), known(&w.Feasibility), known(&w.Mean),
+	text, err := json.Marshal(explained{known(&w.Again), known(&w.Best), known(&w.BestNoiseVariance), known(&w.Beta), known(&w.Feasibility), known(&w.LogWidth), known(&w.Mean),
 		known(&w.NoiseVariance), known(&w.OwnLengthscales), known(&w.Risk), known(&w.SD), known(&w.Unseen), known(&w.Value)})
 	if err != nil {
 		return "{}"
@@ -152,6 +152,7 @@ type explained struct {
 	BestNoiseVariance *float64 `json:"best_noise_variance,omitempty"`
 	Beta              *float64 `json:"beta,omitempty"`
 	Feasibility       *float64 `json:"feasibility,omitempty"`
+	LogWidth          *float64 `json:"log_width,omitempty"`
 	Mean              *float64 `json:"mean,omitempty"`
 	NoiseVariance     *float64 `json:"noise_variance,omitempty"`
 	OwnLengthscales   *float64 `json:"own_lengthscales,omitempty"`

@@ -252,7 +252,7 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 	}
 	s, h := parts[0], e.model.Active
 	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN(), Best: math.NaN(), BestNoiseVariance: math.NaN(),
-		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN(), Again: math.NaN()}
+		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN(), Again: math.NaN(), LogWidth: math.NaN()}
 	if d.Unseen {
 		w.Unseen = d.ValueAt(o, search.Maximum{}, x)
 	}

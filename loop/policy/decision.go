@@ -75,7 +75,7 @@ func (e *engine) withCost(p Proposal, x []float64) (Proposal, error) {
 
 func unexplained() Why {
 	n := math.NaN()
-	return Why{n, n, n, n, n, n, n, n, n, n, n, n}
+	return Why{n, n, n, n, n, n, n, n, n, n, n, n, n}
 }
 
 // options are the acquisition's, in the form that the search looks at.

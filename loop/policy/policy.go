@@ -164,6 +164,9 @@ type Why struct {
 	// Again is, where a setting is measured again to tell it from others near the best, what that is expected to
 	// add to the recommendation's lower bound: see Spec.Steps.
 	Again float64
+	// LogWidth is the width of the logarithm through which the objective is learnt, in its unit, where it is: see
+	// warp.Log.
+	LogWidth float64
 }
 
 // Observation is a step's outcome, or one shot of a step that leaves variables

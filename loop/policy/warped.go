@@ -92,6 +92,9 @@ func (p *warped) Propose(ctx context.Context) (Proposal, error) {
 		w.Value = p.log.Back(w.Value)
 	}
 	w.Mean = p.log.Back(w.Mean)
+	if p.log.Acts() && !out.Initial {
+		w.LogWidth = p.log.Width
+	}
 	return out, err
 }
 

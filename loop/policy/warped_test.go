@@ -61,6 +61,9 @@ func TestLearntTransformation(t *testing.T) {
 		if !p.log.Acts() {
 			t.Fatalf("sign %g, after 20 observations: %+v, want a logarithm", sign, p.log)
 		}
+		if q, err := p.Propose(t.Context()); err != nil || q.Why.LogWidth != p.log.Width {
+			t.Errorf("sign %g: the decision is explained by a logarithm of width %g, it is %g (%v)", sign, q.Why.LogWidth, p.log.Width, err)
+		}
 		all, err := p.Predict(0, settings)
 		if err != nil {
 			t.Fatal(err)
