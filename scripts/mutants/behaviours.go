@@ -18,7 +18,7 @@ var behaviours = []mutant{
 	{0, "a value that was not delivered has not arrived: the step", "loop/instrument/actuator.go", "if !a.arrived {", "if false {", "./loop/instrument", "TestWishRulingWire"},
 	{0, "a value that was taken back before it left does not count", "safety/actuator.go", "v.Ramp, v.Setpoint = v.Before, v.Before", "", "./safety", "TestTakenBackBeforeItLeft"},
 	{0, "a setpoint that a stall has made old does not leave", "loop/instrument/apply.go", "} else if x.tooLate() {", "} else if false {", "./loop/instrument", "TestTooLate"},
-	{0, "a setpoint that waited for too long does not leave", "loop/instrument/apply.go", "|| b.setpoints.Late(w.asked) != nil {", "{", "./loop/instrument", "TestTooLate"},
+	{0, "a setpoint that waited for too long does not leave", "loop/instrument/apply.go", "|| w.batch.setpoints.Late(w.asked) != nil {", "{", "./loop/instrument", "TestTooLate"},
 	{0, "a dose that a stall has made old does not leave", "loop/instrument/dose.go", "if x.tooLate() {", "if false {", "./loop/instrument", "TestDoseAfterAStall"},
 	{0, "a dose that waits is revoked", "loop/instrument/dose.go", "if w.revoked = x.revoked(orders); w.revoked {", "if w.revoked = orders < 0; w.revoked {", "./loop/instrument", "TestDoseIsRevoked"},
 	{0, "no dose is given after a fallback", "loop/instrument/dose.go", "case !p.Moving || p.Mode >= safety.Fallback || k.dead != nil:", "case !p.Moving || k.dead != nil:", "./loop/instrument", "TestDoseGates"},
