@@ -156,7 +156,7 @@ type exploreThenCommit struct {
 type turns func(group int, price, highest float64) int
 
 // adaTurns are ETC-Ada's: floor(4 highest/price). The paper writes 4/c for costs whose greatest is 1. A free group
-// gets as many as one of a thousandth of the highest price.
+// gets as many as one of a hundredth of the highest price.
 func adaTurns(_ int, price, highest float64) int {
 	return int(4*highest/max(price, leastPrice(highest)) + cost.Tolerance)
 }
@@ -239,7 +239,9 @@ func (e *exploreThenCommit) RecordPlay(set int) {
 // to gain elsewhere. See [rootTurns] for how many they are.
 type exploreThenBuy struct {
 	*exploreThenCommit
-	least float64 // as which a price counts that is lower, so that it can be divided by
+	least  float64 // as which a price counts that is lower, so that it can be divided by
+	budget float64 // 0: no bound
+	prices []float64
 }
 
 func newExploreThenBuy(sets []space.ControlSet, prices []float64, limits Limits) *exploreThenBuy {
@@ -247,7 +249,7 @@ func newExploreThenBuy(sets []space.ControlSet, prices []float64, limits Limits)
 	if limits != (Limits{}) {
 		plays = rootTurns(limits)
 	}
-	e := &exploreThenBuy{newExploreThenCommit(sets, prices, plays), leastPrice(slices.Max(prices))}
+	e := &exploreThenBuy{newExploreThenCommit(sets, prices, plays), leastPrice(slices.Max(prices)), limits.Budget, slices.Clone(prices)}
 	e.full = -1 // all compete
 	return e
 }
@@ -281,11 +283,36 @@ func rootTurns(limits Limits) turns {
 
 func (e *exploreThenBuy) Reprice(prices []float64, alike func(i, j int) bool) {
 	e.exploreThenCommit.Reprice(prices, alike)
-	e.least = leastPrice(slices.Max(prices))
+	e.least, e.prices = leastPrice(slices.Max(prices)), slices.Clone(prices)
 }
 
-// leastPrice is as what a set counts that is cheaper, or free, beside sets of this highest price.
-func leastPrice(highest float64) float64 { return highest / 1000 }
+// Eligible leaves out sets below the least price when, at that price, their plays would have used up the budget: what
+// is free never ends a run by its cost, and some gain is always left in it.
+func (e *exploreThenBuy) Eligible(fits []int) []int {
+	eligible := e.exploreThenCommit.Eligible(fits)
+	if e.budget == 0 || e.exploring() {
+		return eligible
+	}
+	used, paid := 0.0, make([]int, 0, len(eligible))
+	for i, n := range e.plays {
+		if e.prices[i] < e.least {
+			used += float64(n) * e.least
+		}
+	}
+	for _, i := range eligible {
+		if e.prices[i] >= e.least {
+			paid = append(paid, i)
+		}
+	}
+	if used < e.budget || len(paid) == 0 {
+		return eligible
+	}
+	return paid
+}
+
+// leastPrice is as what a set counts that is cheaper, or free, beside sets of this highest price: a hundredth, the
+// least of the costs in the paper's experiments.
+func leastPrice(highest float64) float64 { return highest / 100 }
 
 func (e *exploreThenBuy) Choose(gains, prices []float64) int {
 	if e.exploring() || e.least == 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -125,7 +126,7 @@ func TestShareOfTheBudget(t *testing.T) {
 		{"of both, the fewer", cheap, Limits{Budget: 50, Steps: 100}, []int{9, 0}},
 		{"of both, the fewer", expensive, Limits{Budget: 50, Steps: 100}, []int{36, 0}},
 		{"no end is known: ETC-Ada's", moderate, Limits{}, []int{40, 20}},
-		{"free: as one of a thousandth", []float64{0, 0, 0, 1, 1, 1, 2}, Limits{Budget: 50}, []int{766, 0}}, // 50/0.002 sqrt(0.001)/(sqrt(0.001) + 1)
+		{"free: as one of a hundredth", []float64{0, 0, 0, 1, 1, 1, 2}, Limits{Budget: 50}, []int{227, 0}}, // 50/0.02 sqrt(0.01)/(sqrt(0.01) + 1)
 	} {
 		e := newExploreThenBuy(sets(3, c.costs, lists...), c.costs, c.limits)
 		if !reflect.DeepEqual(e.left, c.want) {
@@ -180,7 +181,7 @@ func TestExploreThenBuy(t *testing.T) {
 		want, most := -1, math.Inf(-1)
 		for k := range 1 + rng.IntN(6) {
 			gains, prices = append(gains, rng.NormFloat64()), append(prices, float64(rng.IntN(4))/2)
-			if rate := gains[k] / max(prices[k], 1./1000); rate > most {
+			if rate := gains[k] / max(prices[k], 1./100); rate > most {
 				want, most = k, rate
 			}
 		}
@@ -191,6 +192,33 @@ func TestExploreThenBuy(t *testing.T) {
 	free := newExploreThenBuy(sets(2, []float64{0, 0}, []int{0}, []int{0, 1}), []float64{0, 0}, Limits{Budget: 1})
 	if got := free.Choose([]float64{1, 2}, []float64{0, 0}); got != 1 {
 		t.Errorf("where nothing costs anything: chose %d, want the greatest gain", got)
+	}
+}
+
+// Free sets do not keep a run from spending its budget: they are out when they would have used it up at the least price,
+// unless nothing else fits.
+func TestFreeSetsEnd(t *testing.T) {
+	costs := []float64{0, 0, 0.5, 1}
+	e := newExploreThenBuy(sets(2, costs, []int{0}, []int{1}, []int{1}, []int{0, 1}), costs, Limits{Budget: 3})
+	all := []int{0, 1, 2, 3}
+	for i := range 300 { // 3/0.01
+		if want := slices.Contains(e.Eligible(all), 0); !want {
+			t.Fatalf("after %d plays for nothing they are out", i)
+		}
+		e.RecordPlay(i % 2)
+	}
+	if got := e.Eligible(all); !reflect.DeepEqual(got, []int{2, 3}) {
+		t.Errorf("after 300 plays for nothing: eligible %v, want those that cost something", got)
+	}
+	if got := e.Eligible([]int{0, 1}); !reflect.DeepEqual(got, []int{0, 1}) {
+		t.Errorf("where nothing else fits: eligible %v", got)
+	}
+	open := newExploreThenBuy(sets(2, costs, []int{0}, []int{1}, []int{1}, []int{0, 1}), costs, Limits{Steps: 1000})
+	for range 600 {
+		open.RecordPlay(0)
+	}
+	if got := open.Eligible(all); !reflect.DeepEqual(got, all) {
+		t.Errorf("without a budget: eligible %v, want all", got)
 	}
 }
 
