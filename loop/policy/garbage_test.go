@@ -11,11 +11,12 @@ import (
 // TestStepsLeaveLittleGarbage: in steady state a step, Propose, Observe and Recommend, takes next to nothing from the
 // heap, with one control set and with seven, and with a constraint; where each step has another time or region, it takes a
 // few dozen objects. What a decision works with is taken from the memory of its policy's calls, and what leaves with proposals comes from blocks, of which one is made in
-// 64 steps. One object of a step is this test's.
+// 64 steps. One object of a step is this test's. Schedule
+// auto asks for the recommendation in each decision too, so that it takes twice as many of those blocks.
 func TestStepsLeaveLittleGarbage(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for kind, most := range map[string]garbage{
-		"irgp-ucb": {1, 1 << 10}, "rgp-ucb": {1, 1 << 10}, "gp-ucb": {1, 1 << 10}, "rahbo": {1, 1 << 10}, "ucb-cvs": {1, 1 << 10}, "costids": {1, 1 << 10},
+		"irgp-ucb": {1, 1 << 10}, "rgp-ucb": {1, 1 << 10}, "gp-ucb": {1, 1 << 10}, "rahbo": {1, 1 << 10}, "ucb-cvs": {1, 1 << 10}, "ucb-cvs auto": {1, 2 << 10}, "costids": {1, 1 << 10},
 		"ei": {1, 1 << 10}, "pims": {1, 1 << 10}, "ts": {1, 1 << 10}, "mes": {1, 1 << 10}, "hp-gp-ts": {2, 1 << 10}, "map-gp-ts": {2, 1 << 10}, "pe-gp-ts": {1, 1 << 10},
 		"pe-gp-ucb": {1, 1 << 10}, "pbgi": {1, 1 << 10}, "jes": {1, 1 << 10},
 		"constraint": {1, 1 << 10},
@@ -35,7 +36,7 @@ type garbage struct{ objects, bytes uint64 }
 
 // garbageSpec is that of a run of a kind in three variables, or of gp-ucb with what else it may have.
 func garbageSpec(kind string) Spec {
-	if kind == "ucb-cvs" || kind == "costids" {
+	if kind == "ucb-cvs" || kind == "ucb-cvs auto" || kind == "costids" {
 		return setsSpec(kind)
 	}
 	s := runningSpec("gp-ucb", 3)

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/gpcore/search"
+	"github.com/labtuner/tuner/loop/policy/schedule"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -40,6 +41,9 @@ func runningSpec(kind string, d int) Spec {
 
 // setsSpec is that of a kind that chooses among all seven control sets of three variables.
 func setsSpec(kind string) Spec {
+	if kind == "ucb-cvs auto" {
+		return sharedSpec()
+	}
 	s := runningSpec(kind, 3)
 	s.Confidence, s.VarianceModel = "", ""
 	s.ControlSets = sets(3, []float64{.1, .1, .1, .2, .2, .2, 1}, []int{0}, []int{1}, []int{2}, []int{0, 1}, []int{0, 2}, []int{1, 2}, []int{0, 1, 2})
@@ -145,6 +149,13 @@ func median(took []time.Duration) time.Duration {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// sharedSpec is that of the default schedule, whose first plays are over after two steps: then all sets compete.
+func sharedSpec() Spec {
+	s := setsSpec("ucb-cvs")
+	s.Schedule, s.Epsilon, s.Steps = schedule.Auto, nil, 10
+	return s
+}
+
 // BenchmarkStep measures what a running policy does in a step, without fits.
 func BenchmarkStep(b *testing.B) {
 	for _, kind := range []string{"irgp-ucb", "rahbo", "mes", "hp-gp-ts"} {
@@ -158,7 +169,7 @@ func BenchmarkStep(b *testing.B) {
 
 // BenchmarkStepOfSets is BenchmarkStep with the choice among seven control sets of three variables.
 func BenchmarkStepOfSets(b *testing.B) {
-	for _, kind := range []string{"ucb-cvs", "costids"} {
+	for _, kind := range []string{"ucb-cvs", "ucb-cvs auto", "costids"} {
 		for _, n := range []int{100, 500} {
 			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) { timedSteps(b, setsSpec(kind), n) })
 		}

@@ -293,18 +293,17 @@ func (e *exploreThenBuy) Eligible(fits []int) []int {
 	if e.budget == 0 || e.exploring() {
 		return eligible
 	}
-	used, paid := 0.0, make([]int, 0, len(eligible))
+	used := 0.0
 	for i, n := range e.plays {
 		if e.prices[i] < e.least {
 			used += float64(n) * e.least
 		}
 	}
-	for _, i := range eligible {
-		if e.prices[i] >= e.least {
-			paid = append(paid, i)
-		}
+	if used < e.budget {
+		return eligible
 	}
-	if used < e.budget || len(paid) == 0 {
+	paid := slices.DeleteFunc(slices.Clone(eligible), func(i int) bool { return e.prices[i] < e.least })
+	if len(paid) == 0 {
 		return eligible
 	}
 	return paid
@@ -318,11 +317,13 @@ func (e *exploreThenBuy) Choose(gains, prices []float64) int {
 	if e.exploring() || e.least == 0 {
 		return num.Argmax(gains)
 	}
-	rates := make([]float64, len(gains))
+	best, most := 0, math.Inf(-1)
 	for k, gain := range gains {
-		rates[k] = gain / max(prices[k], e.least)
+		if rate := gain / max(prices[k], e.least); rate > most {
+			best, most = k, rate
+		}
 	}
-	return num.Argmax(rates)
+	return best
 }
 
 // Slack lets every set's value be found to the end: a cheap set's counts however far below the greatest it is.
