@@ -137,8 +137,9 @@ func explain(w policy.Why) string {
 		}
 		return nil
 	}
-	text, err := json.Marshal(explained{known(&w.Again), known(&w.Best), known(&w.BestNoiseVariance), known(&w.Beta), known(&w.Feasibility), known(&w.LogWidth), known(&w.Mean),
-		known(&w.NoiseVariance), known(&w.OwnLengthscales), known(&w.Risk), known(&w.SD), known(&w.Unseen), known(&w.Value)})
+	text, err := json.Marshal(explained{Again: known(&w.Again), Best: known(&w.Best), BestNoiseVariance: known(&w.BestNoiseVariance), Beta: known(&w.Beta),
+		Feasibility: known(&w.Feasibility), LogWidth: known(&w.LogWidth), Mean: known(&w.Mean), NoiseVariance: known(&w.NoiseVariance),
+		OwnLengthscales: known(&w.OwnLengthscales), Risk: known(&w.Risk), SD: known(&w.SD), Unseen: known(&w.Unseen), Value: known(&w.Value)})
 	if err != nil {
 		return "{}"
 	}
