@@ -77,7 +77,7 @@ def quantiles(values):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("--of", choices=["simple", "cumulative", "recommended"], default="simple")
     parser.add_argument("--more", type=float, default=0)
     parser.add_argument("--before", nargs="+", default=[])
