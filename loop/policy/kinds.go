@@ -110,6 +110,20 @@ func Table() []Kind {
 	}
 }
 
+// fewVariables is up to how many upper confidence bounds are the usual kind.
+const fewVariables = 10
+
+// UsualKind is the kind to begin with for so many variables where nothing else is asked: a randomised upper confidence bound,
+// among more than ten expected improvement. There the bounds are greatest in the corners of the ranges while little is known,
+// and are played; of twenty variables and more improvement finds the few that act sooner, and takes longer where all act
+// (loop/benchmarks/README.md, "Many knobs").
+func UsualKind(variables int) string {
+	if variables > fewVariables {
+		return "ei"
+	}
+	return "irgp-ucb"
+}
+
 // Acquisitions.
 const (
 	acquireUCB     = "ucb"

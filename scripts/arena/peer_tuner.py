@@ -33,19 +33,23 @@ variable = [
 """
 
 
+FEW = 10  # knobs: of more, tuner init writes kind ei
+
+
 class Variant:
     """A way to set tuner up: the lines of the file that differ from the default."""
 
-    def __init__(self, name, kind="irgp-ucb", more="", paid=None, settings=""):
-        self.name, self.kind, self.more, self.paid, self.settings = name, kind, more, paid, settings
+    def __init__(self, name, kind="irgp-ucb", many=None, more="", paid=None, settings=""):
+        self.name, self.kind, self.many, self.more, self.paid, self.settings = name, kind, many or kind, more, paid, settings
 
     def policy(self, problem, deadline):
         more = f', deadline = {quoted(deadline)}' if deadline else ""
-        return f'kind = "{self.paid if self.paid and problem.cost.per else self.kind}"{more}'
+        kind = self.kind if problem.d <= FEW else self.many
+        return f'kind = "{self.paid if self.paid and problem.cost.per else kind}"{more}'
 
 
 VARIANTS = [
-    Variant("tuner", settings="what tuner init writes (irgp-ucb), with every default; recommends what its status names best"),
+    Variant("tuner", many="ei", settings="what tuner init writes (irgp-ucb, ei of more than ten knobs), with every default; recommends what its status names best"),
     Variant("tuner-fit", more='[model]\nhyperparameters = "fit"\n', settings='tuner with [model] hyperparameters = "fit"'),
     Variant("tuner-per-cost", paid="ei-per-cost", settings="tuner with kind ei-per-cost where settings have prices, as docs/how-to/costs.md has it"),
 ]

@@ -55,7 +55,18 @@ func policyWords(w *setup.Setup) string {
 		said = append(said, "keeps "+c.Name+" "+boundWords(c.Low, c.High)+" where it can")
 	}
 	said = append(said, fmt.Sprintf("%s of %s first", w.Spec.Design, show.Count(w.Spec.InitialSteps, "step")))
+	said = append(said, manyWords(w)...)
 	return strings.Join(said, "; ")
+}
+
+// manyWords offers, to a policy that is the usual one of few variables, that of many.
+func manyWords(w *setup.Setup) []string {
+	n, sets := len(w.Spec.Variables), w.Spec.ControlSets
+	usual := policy.UsualKind(n)
+	if w.Spec.Kind != policy.UsualKind(1) || usual == w.Spec.Kind || len(sets) != 1 || !sets[0].Full() || w.Spec.Risk > 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("where few of the %d variables act, kind = %q finds them sooner", n, usual)}
 }
 
 // soughtWords says what is maximised, of what.

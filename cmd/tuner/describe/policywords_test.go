@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,44 @@ func TestRiskInWords(t *testing.T) {
 			}
 			if !strings.Contains(said, c.want) {
 				t.Errorf("want %q in\n%s", c.want, said)
+			}
+		})
+	}
+}
+
+// Among more than ten variables check offers the kind that finds the few that act, where the usual one of few was
+// taken and nothing else speaks against it.
+func TestManyKnobsInWords(t *testing.T) {
+	file := func(knobs int, policy string) string {
+		var b strings.Builder
+		b.WriteString("schema = 1\nname = \"wall\"\nobjective = { sensor = \"light\", shots = 4 }\nstop = { steps = 60 }\n" +
+			"device = [{ name = \"wall\", driver = \"exec\", command = [\"true\"] }]\n" +
+			"sensor = [{ name = \"light\", device = \"wall\", unit = \"V\", range = [-9.0, 9.0], max_age = \"1s\" }]\n[policy]\n" + policy + "\n")
+		for i := range knobs {
+			fmt.Fprintf(&b, "[[variable]]\nname = \"m%d\"\ndevice = \"wall\"\nunit = \"V\"\nrange = [0.0, 1.0]\nreadback = { tolerance = 0.01 }\n"+
+				"[safety.variable.m%d]\nhard = [0.0, 1.0]\nslew = 1.0\nsafe = 0.0\n", i, i)
+		}
+		return b.String()
+	}
+	e, _, _, _ := hosttest.Env()
+	for name, c := range map[string]struct {
+		knobs   int
+		policy  string
+		offered bool
+	}{
+		"many":         {12, `kind = "irgp-ucb"`, true},
+		"few":          {10, `kind = "irgp-ucb"`, false},
+		"taken":        {12, `kind = "ei"`, false},
+		"another kind": {12, `kind = "ts"`, false},
+		"with risk":    {12, "kind = \"rahbo\"\nrisk = 0.5", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, err := setup.Parse("wall.toml", []byte(file(c.knobs, c.policy)), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := policyWords(w); strings.Contains(said, `where few of the 12 variables act, kind = "ei" finds them sooner`) != c.offered {
+				t.Errorf("offered is not %v in %s", c.offered, said)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // Purpose is what a first file is for.
@@ -56,7 +57,7 @@ func FirstFile(found []Instrumented, purpose Purpose) (string, error) {
 		goal = `, goal = "minimize"`
 	}
 	line("objective = { sensor = %s%s }", strconv.Quote(plain(objective.Name)), goal)
-	line(`policy = { kind = "irgp-ucb" }   # others: docs/policies.md`)
+	line(`policy = { kind = %s }   # others: docs/policies.md`, strconv.Quote(policy.UsualKind(len(knobs))))
 	line("stop = { steps = %d }   # the search's length; a comparison with the start follows", purpose.Steps)
 	writeSensor(line, objective)
 	for _, k := range knobs {
