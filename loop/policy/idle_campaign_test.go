@@ -25,6 +25,7 @@ func TestIdleKnobs(t *testing.T) {
 			"default":          func(*Spec) {},
 			`region = "trust"`: func(s *Spec) { s.Region = regionTrust },
 			`"fit"`:            func(s *Spec) { s.Model.Hyperparameters = model.HyperFit },
+			`kind = "ei"`:      func(s *Spec) { s.Kind, s.Confidence = "ei", "" },
 		} {
 			var regrets []float64
 			for i := range *idleRuns {
