@@ -124,6 +124,19 @@ func UsualKind(variables int) string {
 	return "irgp-ucb"
 }
 
+// OfferedKind is the usual kind of so many variables where a specification has that of few and nothing else is asked of it: one
+// control set of all variables, nothing listed, and neither risk, costs, drift, constraints nor a fidelity. "" elsewhere.
+func OfferedKind(s Spec) string {
+	usual, few := UsualKind(len(s.Variables)), UsualKind(1)
+	if k, _ := KindOf(few); s.Kind != few || usual == few || s.Acquisition != "" && s.Acquisition != k.Acquisition {
+		return ""
+	}
+	if !s.undivided() || s.Risk > 0 || !s.flat() || len(s.Candidates) > 0 {
+		return ""
+	}
+	return usual
+}
+
 // Acquisitions.
 const (
 	acquireUCB     = "ucb"

@@ -61,12 +61,11 @@ func policyWords(w *setup.Setup) string {
 
 // manyWords offers, to a policy that is the usual one of few variables, that of many.
 func manyWords(w *setup.Setup) []string {
-	n, sets := len(w.Spec.Variables), w.Spec.ControlSets
-	usual := policy.UsualKind(n)
-	if w.Spec.Kind != policy.UsualKind(1) || usual == w.Spec.Kind || len(sets) != 1 || !sets[0].Full() || w.Spec.Risk > 0 {
+	kind := policy.OfferedKind(w.Spec)
+	if kind == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("where few of the %d variables act, kind = %q finds them sooner", n, usual)}
+	return []string{fmt.Sprintf("where few of the %d variables act, kind = %q finds them sooner", len(w.Spec.Variables), kind)}
 }
 
 // soughtWords says what is maximised, of what.

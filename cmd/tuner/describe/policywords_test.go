@@ -93,6 +93,9 @@ func TestManyKnobsInWords(t *testing.T) {
 		"few":          {10, `kind = "irgp-ucb"`, false},
 		"taken":        {12, `kind = "ei"`, false},
 		"another kind": {12, `kind = "ts"`, false},
+		"acquisition":  {12, "kind = \"irgp-ucb\"\nacquisition = \"ts\"", false},
+		"drift":        {12, "kind = \"irgp-ucb\"\n[policy.drift]\ntimescale = 50.0", false},
+		"costs":        {12, "kind = \"irgp-ucb\"\n[cost]\nunit = \"EUR\"\nper_step = 1.0\nper_move = { m1 = 0.5 }", false},
 		"with risk":    {12, "kind = \"rahbo\"\nrisk = 0.5", false},
 	} {
 		t.Run(name, func(t *testing.T) {
