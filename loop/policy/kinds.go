@@ -125,13 +125,19 @@ func UsualKind(variables int) string {
 }
 
 // OfferedKind is the usual kind of so many variables where a specification has that of few and nothing else is asked of it: one
-// control set of all variables, nothing listed, and neither risk, costs, drift, constraints nor a fidelity. "" elsewhere.
+// control set of all variables, nothing listed, neither risk, costs, drift, constraints nor a fidelity, and acquisition,
+// confidence and priors left to the kind. Variables of one level are none. "" elsewhere.
 func OfferedKind(s Spec) string {
-	usual, few := UsualKind(len(s.Variables)), UsualKind(1)
-	if k, _ := KindOf(few); s.Kind != few || usual == few || s.Acquisition != "" && s.Acquisition != k.Acquisition {
-		return ""
+	varied := 0
+	for i := range s.Variables {
+		if len(s.Variables[i].Levels) != 1 {
+			varied++
+		}
 	}
-	if !s.undivided() || s.Risk > 0 || !s.flat() || len(s.Candidates) > 0 {
+	few, usual := UsualKind(1), UsualKind(varied)
+	k, _ := KindOf(few)
+	plain := s.Acquisition == "" && (s.Confidence == "" || s.Confidence == k.Confidence) && s.ConfidenceSetting == "" && len(s.Candidates) == 0 && s.flat()
+	if s.Kind != few || usual == few || !plain || !s.undivided() || s.Risk > 0 || !s.Model.Averages() {
 		return ""
 	}
 	return usual

@@ -65,7 +65,7 @@ func manyWords(w *setup.Setup) []string {
 	if kind == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("where few of the %d variables act, kind = %q finds them sooner", len(w.Spec.Variables), kind)}
+	return []string{fmt.Sprintf("of so many variables kind = %q often finds the few that act sooner, and takes longer where all act", kind)}
 }
 
 // soughtWords says what is maximised, of what.

@@ -93,6 +93,9 @@ func TestManyKnobsInWords(t *testing.T) {
 		"few":          {10, `kind = "irgp-ucb"`, false},
 		"taken":        {12, `kind = "ei"`, false},
 		"another kind": {12, `kind = "ts"`, false},
+		"confidence":   {12, "kind = \"irgp-ucb\"\nconfidence_setting = \"theory\"", false},
+		"shared":       {12, "kind = \"irgp-ucb\"\n[model]\nlengthscales = \"shared\"", false},
+		"sampled":      {12, "kind = \"irgp-ucb\"\nprior_rule = \"sampled\"", false},
 		"acquisition":  {12, "kind = \"irgp-ucb\"\nacquisition = \"ts\"", false},
 		"drift":        {12, "kind = \"irgp-ucb\"\n[policy.drift]\ntimescale = 50.0", false},
 		"costs":        {12, "kind = \"irgp-ucb\"\n[cost]\nunit = \"EUR\"\nper_step = 1.0\nper_move = { m1 = 0.5 }", false},
@@ -103,9 +106,17 @@ func TestManyKnobsInWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := policyWords(w); strings.Contains(said, `where few of the 12 variables act, kind = "ei" finds them sooner`) != c.offered {
+			if said := policyWords(w); strings.Contains(said, `kind = "ei" often finds the few that act sooner`) != c.offered {
 				t.Errorf("offered is not %v in %s", c.offered, said)
 			}
 		})
+	}
+	frozen := strings.Replace(file(12, `kind = "irgp-ucb"`), "range = [0.0, 1.0]\n", "range = [0.0, 1.0]\nfrozen = 0.5\n", 2)
+	w, err := setup.Parse("wall.toml", []byte(frozen), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := policyWords(w); strings.Contains(said, "often finds") {
+		t.Errorf("ten of twelve are tuned, two are frozen: %s", said)
 	}
 }

@@ -57,7 +57,11 @@ func FirstFile(found []Instrumented, purpose Purpose) (string, error) {
 		goal = `, goal = "minimize"`
 	}
 	line("objective = { sensor = %s%s }", strconv.Quote(plain(objective.Name)), goal)
-	line(`policy = { kind = %s }   # others: docs/policies.md`, strconv.Quote(policy.UsualKind(len(knobs))))
+	kind, why := policy.UsualKind(len(knobs)), ""
+	if kind != policy.UsualKind(1) {
+		why = "of many knobs it often finds the few that act sooner; "
+	}
+	line(`policy = { kind = %s }   # %sothers: docs/policies.md`, strconv.Quote(kind), why)
 	line("stop = { steps = %d }   # the search's length; a comparison with the start follows", purpose.Steps)
 	writeSensor(line, objective)
 	for _, k := range knobs {

@@ -9,6 +9,11 @@ func PriorRules() []string {
 	return []string{PriorsAveraged, PriorsSampled, PriorsGreedy, PriorsElimination}
 }
 
+// Averages reports whether the built-in priors, with a lengthscale for each variable among them, decide together.
+func (s *Spec) Averages() bool {
+	return (s.PriorRule == "" || s.PriorRule == PriorsAveraged) && s.Hyperparameters == HyperPriors && len(s.Priors) == 0 && s.Lengthscales != LengthscalesShared
+}
+
 // Deciding reports whether each view is one prior's, which decides what is chosen by it.
 func (m *Model) Deciding() bool {
 	return m.Priors != nil && m.Spec.PriorRule != PriorsAveraged && m.Spec.PriorRule != ""
