@@ -41,6 +41,9 @@ func FirstFile(found []Instrumented, purpose Purpose) (string, error) {
 		if err == nil && k.Access != drivers.ReadWrite {
 			err = fault.Usage(fmt.Errorf("it can only be read"))
 		}
+		if err == nil {
+			err = alreadyTaken(k, objective, knobs)
+		}
 		if err != nil {
 			return "", fmt.Errorf("--knob %s: %w", name, err)
 		}
@@ -80,6 +83,18 @@ func FirstFile(found []Instrumented, purpose Purpose) (string, error) {
 		}
 	}
 	return b.String(), nil
+}
+
+// alreadyTaken refuses a knob that is the objective, which would be its own setpoint, or was given before.
+func alreadyTaken(k, objective chosen, knobs []chosen) error {
+	same := func(o chosen) bool { return o.device == k.device && o.Name == k.Name }
+	switch {
+	case same(objective):
+		return fault.Usage(fmt.Errorf("it is the objective, which nothing may set: give another --objective, or the others as --knob"))
+	case slices.ContainsFunc(knobs, same):
+		return fault.Usage(fmt.Errorf("it is given twice: leave one out"))
+	}
+	return nil
 }
 
 // writeSensor writes the sensor of the objective.

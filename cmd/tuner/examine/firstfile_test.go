@@ -32,3 +32,22 @@ func TestFirstFileOfManyKnobs(t *testing.T) {
 		}
 	}
 }
+
+// A knob that is the objective, or is given twice, is refused by name.
+func TestFirstFileRefusesAKnobThatIsTaken(t *testing.T) {
+	one := Instrumented{Driver: "exec", Discovered: drivers.Discovered{Name: "wall"}}
+	for _, name := range []string{"left", "right"} {
+		var c drivers.DiscoveredChannel
+		c.Name, c.Unit, c.Access, c.Min, c.Max, c.Safe, c.Known = name, "V", drivers.ReadWrite, 0, 10, math.NaN(), true
+		one.Channels = append(one.Channels, c)
+	}
+	for want, knobs := range map[string][]string{
+		"--knob left: it is the objective":     {"right", "left"},
+		"--knob wall.right: it is given twice": {"right", "wall.right"},
+	} {
+		_, err := FirstFile([]Instrumented{one}, Purpose{Name: "wall", Objective: "left", Steps: 60, Knobs: knobs})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", knobs, err, want)
+		}
+	}
+}
