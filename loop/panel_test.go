@@ -231,7 +231,7 @@ func TestTransportsTell(t *testing.T) {
 		tr, path := liveTrial(t, func(*trial) {})
 		end := tr.begin(t)
 		time.Sleep(time.Second)
-		tr.deps.Panel.Tell("somebody took it over")
+		tr.deps.Panel.Tell("someone took it over")
 		time.Sleep(time.Second)
 		ask(tr.deps.Panel, control.CommandStop)
 		end()
@@ -243,7 +243,7 @@ func TestTransportsTell(t *testing.T) {
 		defer r.Close()
 		seen := 0
 		for e := range r.Events() {
-			if e.Message == "somebody took it over" && e.Level == "warn" {
+			if e.Message == "someone took it over" && e.Level == "warn" {
 				seen++
 			}
 		}

@@ -44,7 +44,7 @@ func TestAge(t *testing.T) {
 		{`null`, true, none, "is no time"},
 		{`true`, true, none, "is no time"},
 		{`"2026-03-01T11:59:57Z"`, false, 0, ""},    // said just now, by a clock that is near
-		{`"2026-03-01T11:00:00Z"`, false, 3600, ""}, // repeated from somebody's memory
+		{`"2026-03-01T11:00:00Z"`, false, 3600, ""}, // repeated from someone's memory
 	} {
 		d, _ := idle(t, meter(true))
 		got := hears(t, d, link.Arrived{Topic: "lab/x", Payload: []byte(`{"v":7,"at":` + c.at + `}`), Retained: c.retained, At: noon})

@@ -21,7 +21,7 @@ import (
 // the time that it gives (ownerTTL), as counted here from the last word heard, is gone.
 //
 //	nothing there, or gone     -> say it, hear it come back, listen for ownerSettle: owned
-//	somebody renews its word   -> refused, with who
+//	someone renews its word   -> refused, with who
 //	an owner hears a newcomer  -> it renews its word at once
 //
 // Of two that begin at the same moment the one is owner whose word the broker passes on first.
@@ -39,7 +39,7 @@ const (
 )
 
 // ownerTopic is where the owner of an actuator stands: not a topic that ends like one of
-// setpoints, which somebody may look for.
+// setpoints, which someone may look for.
 func ownerTopic(setpoints string) string { return ownerPrefix + setpoints + ownerSuffix }
 
 // ownerWord is the payload of an owner's topic.

@@ -233,7 +233,7 @@ func fromPreset(t *testing.T, url, name, id string, channels ...string) *Device 
 	return d
 }
 
-// Each make is set, read back, switched off by somebody else, halted, and found away: against the
+// Each make is set, read back, switched off by someone else, halted, and found away: against the
 // broker that is installed, with messages as the vendors document them.
 func TestPresets(t *testing.T) {
 	t.Parallel()

@@ -341,7 +341,7 @@ type bridgedLamp struct {
 	o       Options
 	inbox   chan link.Arrived
 	restart chan bool
-	// byHand says that somebody switches it off at times.
+	// byHand says that someone switches it off at times.
 	byHand atomic.Bool
 
 	level, n int

@@ -9,7 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// watch is a clock that stands until somebody works.
+// watch is a clock that stands until someone works.
 type watch struct{ now time.Time }
 
 func (w *watch) Now() time.Time { return w.now }

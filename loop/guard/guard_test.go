@@ -115,7 +115,7 @@ func TestRehearsalChangesNothing(t *testing.T) {
 }
 
 // TestOutageIsNobodys: only a fallback that is nobody's fault and goes away by itself is waited
-// out: not while somebody holds the run, nor with anything latched, nor for what came beside it.
+// out: not while someone holds the run, nor with anything latched, nor for what came beside it.
 func TestOutageIsNobodys(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, latched []safety.Rule

@@ -52,7 +52,7 @@ func TestTakeInstrument(t *testing.T) {
 	}
 }
 
-// TestSilentHolder: a name that somebody has who says nothing is refused, once it has been
+// TestSilentHolder: a name that someone has who says nothing is refused, once it has been
 // waited for.
 func TestSilentHolder(t *testing.T) {
 	identity := fmt.Sprintf("silent of %d, %v", os.Getpid(), time.Now())

@@ -276,7 +276,7 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// The folder is made for its user alone, and what somebody else has put in its place is
+// The folder is made for its user alone, and what someone else has put in its place is
 // refused.
 func TestPlaces(t *testing.T) {
 	defer unix.Umask(unix.Umask(0))

@@ -115,7 +115,7 @@ const fewVariables = 10
 
 // UsualKind is the kind to begin with for so many variables where nothing else is asked: a randomised upper confidence bound,
 // among more than ten expected improvement. There the bounds are greatest in the corners of the ranges while little is known,
-// and are played; of twenty variables and more improvement finds the few that act sooner, and takes longer where all act
+// and are played; of twenty variables and more improvement often finds the few that act sooner, and takes longer where all act
 // (loop/benchmarks/README.md, "Many knobs").
 func UsualKind(variables int) string {
 	if variables > fewVariables {

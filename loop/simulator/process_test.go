@@ -183,7 +183,7 @@ func (p *process) ask(name string) {
 	w := p.w
 	ctx, cancel := context.WithTimeout(context.Background(), 10*w.pace.tick+31*time.Microsecond)
 	defer cancel()
-	r := p.panel.Do(ctx, control.Request{Command: name, Who: "somebody", Transport: "cli"})
+	r := p.panel.Do(ctx, control.Request{Command: name, Who: "someone", Transport: "cli"})
 	w.note("process %d answers %s: %s %s", p.number, name, r.Code, r.Message)
 	if name == control.CommandReset && !p.killed.Load() {
 		acts := r.OK || r.Code == control.CodeUnanswered // it acts, and only the answer is late

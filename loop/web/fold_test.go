@@ -10,7 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/web/webtest"
 )
 
-// What is of less interest than the first screen is folded and not made until somebody opens it; the browser
+// What is of less interest than the first screen is folded and not made until someone opens it; the browser
 // remembers what is open, and paper has all, after which it is folded again.
 func TestFolds(t *testing.T) {
 	browser := webtest.Browser(t)

@@ -99,7 +99,9 @@ func TestManyKnobsInWords(t *testing.T) {
 		"acquisition":  {12, "kind = \"irgp-ucb\"\nacquisition = \"ts\"", false},
 		"drift":        {12, "kind = \"irgp-ucb\"\n[policy.drift]\ntimescale = 50.0", false},
 		"costs":        {12, "kind = \"irgp-ucb\"\n[cost]\nunit = \"EUR\"\nper_step = 1.0\nper_move = { m1 = 0.5 }", false},
-		"with risk":    {12, "kind = \"rahbo\"\nrisk = 0.5", false},
+		"risk":         {12, "kind = \"irgp-ucb\"\nrisk = 0.5\nnoise_sd = \"0.1 + 0.05*m0^2\"", false},
+		"constraint":   {12, "kind = \"irgp-ucb\"\n[[constraint]]\nsensor = \"light\"\nrange = [-8.0, 8.0]", false},
+		"fit":          {12, "kind = \"irgp-ucb\"\n[model]\nhyperparameters = \"fit\"", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, err := setup.Parse("wall.toml", []byte(file(c.knobs, c.policy)), e)
@@ -110,6 +112,14 @@ func TestManyKnobsInWords(t *testing.T) {
 				t.Errorf("offered is not %v in %s", c.offered, said)
 			}
 		})
+	}
+	listed, err := setup.Parse("wall.toml", []byte(file(12, `kind = "irgp-ucb"`)), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed.Spec.Candidates = [][]float64{make([]float64, 12)}
+	if said := policyWords(listed); strings.Contains(said, "often finds") {
+		t.Errorf("offered among listed settings: %s", said)
 	}
 	frozen := strings.Replace(file(12, `kind = "irgp-ucb"`), "range = [0.0, 1.0]\n", "range = [0.0, 1.0]\nfrozen = 0.5\n", 2)
 	w, err := setup.Parse("wall.toml", []byte(frozen), e)

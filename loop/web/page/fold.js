@@ -1,5 +1,5 @@
 "use strict";
-// Parts of the page that are folded until somebody opens them. What nobody sees is not made; paper has all.
+// Parts of the page that are folded until someone opens them. What nobody sees is not made; paper has all.
 
 class Fold {
   constructor(id, title, ...content) {

@@ -97,7 +97,7 @@ class Record:
         return not self.fault_between(since - 0.5, until, but)
 
     def may_jump(self, session, t):
-        """Whether a safe value may come at once: something has tripped or halted the run, somebody has stopped it, or its end had to hurry."""
+        """Whether a safe value may come at once: something has tripped or halted the run, someone has stopped it, or its end had to hurry."""
         for e in session.events:
             if e["t"] > t + 1.5 + self.lost(t, t + 1.5):
                 break

@@ -417,7 +417,7 @@ def doses(rec):
 
 
 def dose_unknown(rec):
-    """A dose without an answer holds the run: no other is given before somebody has looked. What is booked is never less than what was given."""
+    """A dose without an answer holds the run: no other is given before someone has looked. What is booked is never less than what was given."""
     v = Verdict()
     if not rec.plan.doses:
         return v
@@ -444,7 +444,7 @@ def dose_unknown(rec):
 
 
 def dose_in_flight(rec):
-    """After a kill within a dose the next run is refused until somebody has said reset: no dose follows."""
+    """After a kill within a dose the next run is refused until someone has said reset: no dose follows."""
     v = Verdict()
     device = rec.plan.driver["act"]
     for a, b in zip(rec.sessions, rec.sessions[1:]):
@@ -454,7 +454,7 @@ def dose_in_flight(rec):
             continue
         last = sent[-1]
         if any(e["k"] in ("order", "command") and e["command"] in ("resume", "reset") and last["t"] < e["t"] < kill for e in a.events):
-            continue    # somebody has looked
+            continue    # someone has looked
         if device == "mqtt":
             known = any(answers(e, last) for e in rec.of("told", since=last["t"], until=kill + 0.05))
         else:

@@ -88,7 +88,7 @@ def running(rec, session, t):
                 driven = False
             fallen = fallen or "error: fallen back" in e["line"]
             if "error: tripped" in e["line"]:
-                halted = True       # what is written now is safe, until somebody has it go on
+                halted = True       # what is written now is safe, until someone has it go on
             if "resume asked for" in e["line"] and "armed" in e["line"]:
                 halted = False
         if e["k"] == "out" and (e.get("doc") or {}).get("type") == "result":
@@ -177,7 +177,7 @@ def device_ill(rec, session, device, since, until):
 
 def stays_safe(rec):
     """What a trip or a stop has brought to safety stays there: the last message that each device sees is the safe one,
-    until somebody has said reset and resume. A restart is no reset."""
+    until someone has said reset and resume. A restart is no reset."""
     v = Verdict()
     latched = None
     for session in rec.sessions:
@@ -249,7 +249,7 @@ def at_rest(rec):
 
 
 def holds(rec):
-    """While a sensor that must be heard is silent or impossible, and while somebody has paused the run, no knob gets a new
+    """While a sensor that must be heard is silent or impossible, and while someone has paused the run, no knob gets a new
     destination: what is said is the value that stands, or is on its way to safety."""
     v = Verdict()
     for session in rec.sessions:
@@ -349,7 +349,7 @@ def hold_windows(rec, session):
     for e in session.events:
         if e["k"] == "answer" and e.get("command") == "pause" and e["ok"] and not e.get("repeated"):
             end = next((x["t"] for x in session.events if x["k"] == "order" and x["t"] > e["t"]), session.end or 1e18)
-            yield e["t"] + margin, end, "somebody had paused the run"
+            yield e["t"] + margin, end, "someone had paused the run"
     for since, until in unheard(rec, session, "aux"):
         if until > since + margin + 0.3:
             yield since + margin, until, "sensor aux was silent"

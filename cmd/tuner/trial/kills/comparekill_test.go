@@ -79,7 +79,7 @@ func TestCompareKill(t *testing.T) {
 	}
 }
 
-// search brings a run to the end of its search, or has somebody end it.
+// search brings a run to the end of its search, or has someone end it.
 func (c *campaign) search(setBest bool) {
 	c.t.Helper()
 	lines, _ := c.runAndKill(c.dir, "outcome-durable@6", 2*time.Minute)
