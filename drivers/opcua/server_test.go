@@ -41,6 +41,9 @@ type rig struct {
 	writes []written                // in the order of their arrival
 	hold   time.Duration            // how long a write takes
 	forget int                      // so many subscriptions are lost as soon as they are made
+
+	numbering sync.Mutex // the library asks for mu while it holds its own locks: not one of theirs under mu
+	number    uint32     // of the newest subscription
 }
 
 // written is a write as the server saw it.
@@ -111,15 +114,35 @@ func startRig() (*rig, error) {
 	return r, r.server.Start(context.Background())
 }
 
+// firstNumber is that of the first subscription: more than the server ever has at once.
+const firstNumber = 1000
+
 // subscribe makes a subscription, and may lose it at once, as servers do that are still taking down
-// another of its number.
+// another of its number. The library deletes a subscription twice, and counts those that it has to
+// number the next one, so that the second deletion could take another one: here each has its own number.
 func (r *rig) subscribe(sc *uasc.SecureChannel, request ua.Request, id uint32) (ua.Response, error) {
-	a, err := r.server.SubscriptionService.CreateSubscription(sc, request, id)
+	r.numbering.Lock()
+	defer r.numbering.Unlock()
+	all := r.server.SubscriptionService
+	a, err := all.CreateSubscription(sc, request, id)
+	made, ok := a.(*ua.CreateSubscriptionResponse)
+	if !ok {
+		return a, err
+	}
+	given := made.SubscriptionID
+	r.number = max(r.number+1, firstNumber)
+	made.SubscriptionID = r.number
+	all.Mu.Lock()
+	all.Subs[r.number] = all.Subs[given]
+	all.Subs[r.number].ID = r.number
+	delete(all.Subs, given)
+	all.Mu.Unlock()
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if made, ok := a.(*ua.CreateSubscriptionResponse); ok && r.forget > 0 {
-		r.forget--
-		r.server.SubscriptionService.DeleteSubscription(made.SubscriptionID)
+	lost := r.forget > 0
+	r.forget = max(r.forget-1, 0)
+	r.mu.Unlock()
+	if lost {
+		all.DeleteSubscription(r.number)
 	}
 	return a, err
 }
