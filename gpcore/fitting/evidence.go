@@ -31,6 +31,7 @@ type evidence struct {
 	valid       bool
 	result      Result
 	best        Result
+	first       float64 // log posterior of the first point
 	evaluations int
 }
 
@@ -44,7 +45,7 @@ func newEvidence(p Problem) (*evidence, error) {
 			return nil, err
 		}
 	}
-	e := &evidence{p: p, n: n, d: d, logs: p.Kernel.Params(nil)}
+	e := &evidence{p: p, n: n, d: d, logs: p.Kernel.Params(nil), first: math.Inf(-1)}
 	for i, kind := range p.Kernel.Kinds(nil) {
 		prior := LogNormal{e.logs[i], 1}
 		switch kind {
@@ -82,7 +83,7 @@ func (e *evidence) start() []float64 {
 		v = append(v, e.logs[i])
 	}
 	if e.p.Noise != nil {
-		v = append(v, e.p.Noise.Mean)
+		v = append(v, e.p.Earlier.noise(*e.p.Noise))
 	}
 	return v
 }
@@ -130,6 +131,9 @@ func (e *evidence) value(v []float64) float64 {
 	if math.IsNaN(e.result.LogPosterior) {
 		e.valid = false
 		return math.Inf(-1)
+	}
+	if e.evaluations == 1 {
+		e.first = e.result.LogPosterior
 	}
 	if e.best.Kernel == nil || e.result.LogPosterior > e.best.LogPosterior {
 		e.best = e.result

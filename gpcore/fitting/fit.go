@@ -43,6 +43,9 @@ type Problem struct {
 	MeanSD float64
 	Starts int    // extra starts, drawn from the priors, beside Kernel's own values
 	Seed   uint64 // of the extra starts
+	// Earlier, where not nil, says that Kernel was fitted to nearly the same data: the
+	// first start is near the maximum.
+	Earlier *Earlier
 }
 
 // Result is the best point that a fit has seen.
@@ -53,7 +56,10 @@ type Result struct {
 	// LogPosterior is the log marginal likelihood plus the log prior density of the
 	// logarithms (its normalising constants left out) at this point.
 	LogPosterior float64
-	Evaluations  int // factorisations done
+	// Gain is how much LogPosterior is above that of Kernel's own values; +Inf where those
+	// could not be evaluated.
+	Gain        float64
+	Evaluations int // factorisations done
 }
 
 // ErrNoFit says that no start of a fit could be evaluated.
@@ -74,10 +80,15 @@ func Fit(ctx context.Context, p Problem) (Result, error) {
 	rng := rand.New(rand.NewPCG(p.Seed, 0x6770636f7265)) // the stream is the package's own
 	start := e.start()
 	for s := 0; s <= p.Starts && ctx.Err() == nil; s++ {
-		if s > 0 {
+		switch {
+		case s > 0:
 			e.draw(start, rng)
+			e.climb(ctx, start)
+		case p.Earlier != nil:
+			e.climbOn(ctx, start, p.Earlier)
+		default:
+			e.climb(ctx, start)
 		}
-		e.climb(ctx, start)
 	}
 	if e.best.Kernel == nil {
 		if err := ctx.Err(); err != nil {
@@ -85,33 +96,14 @@ func Fit(ctx context.Context, p Problem) (Result, error) {
 		}
 		return Result{}, ErrNoFit
 	}
-	e.best.Evaluations = e.evaluations
+	e.best.Gain, e.best.Evaluations = e.best.LogPosterior-e.first, e.evaluations
 	return e.best, nil
 }
 
 // climb runs one L-BFGS search. How it ends is of no interest: the evidence keeps
-// the best point of all searches.
+// the best point of all searches, also where no further progress was possible within
+// rounding, or the start cannot be evaluated.
 func (e *evidence) climb(ctx context.Context, start []float64) {
-	problem := optimize.Problem{
-		Func: func(v []float64) float64 {
-			if ctx.Err() != nil {
-				return math.Inf(1)
-			}
-			return -e.value(v)
-		},
-		Grad: func(g, v []float64) {
-			e.gradient(g, v)
-			for i := range g {
-				g[i] = -g[i]
-			}
-		},
-		Status: func() (optimize.Status, error) {
-			if ctx.Err() != nil {
-				return optimize.RuntimeLimit, nil
-			}
-			return optimize.NotTerminated, nil
-		},
-	}
 	// Both thresholds are in the logarithm of the posterior. A gain below 1e-4 in each of three iterations, or a slope
 	// below 1e-3 for a factor of e in a hyperparameter, makes the values found at most a thousandth more probable: the
 	// spread of the posterior, where that falls by a half, is hundreds of times as far away.
@@ -121,7 +113,39 @@ func (e *evidence) climb(ctx context.Context, start []float64) {
 		FuncEvaluations:   300,
 		Converger:         &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3},
 	}
-	// An error means that the search stopped where it was (no progress within
-	// rounding, or a start that cannot be evaluated); the best point is kept.
-	_, _ = optimize.Minimize(problem, start, &settings, &optimize.LBFGS{})
+	_ = e.minimise(ctx, start, copied, copied, &settings, &optimize.LBFGS{})
+}
+
+func copied(to, from []float64) { copy(to, from) }
+
+// minimise searches for the most probable values in coordinates z, from start: values sets those of the
+// evidence, and slopes the derivatives by z from those by the values. An error says that the search stopped where
+// it was.
+func (e *evidence) minimise(ctx context.Context, start []float64, values, slopes func(to, from []float64), settings *optimize.Settings, method optimize.Method) error {
+	v, g := make([]float64, len(start)), make([]float64, len(start))
+	problem := optimize.Problem{
+		Func: func(z []float64) float64 {
+			if ctx.Err() != nil {
+				return math.Inf(1)
+			}
+			values(v, z)
+			return -e.value(v)
+		},
+		Grad: func(slope, z []float64) {
+			values(v, z)
+			e.gradient(g, v)
+			slopes(slope, g)
+			for i := range slope {
+				slope[i] = -slope[i]
+			}
+		},
+		Status: func() (optimize.Status, error) {
+			if ctx.Err() != nil {
+				return optimize.RuntimeLimit, nil
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	_, err := optimize.Minimize(problem, start, settings, method)
+	return err
 }

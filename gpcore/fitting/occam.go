@@ -17,14 +17,15 @@ import (
 // with k the number of hyperparameters and C the covariance of the posterior of their logarithms (MacKay 2003,
 // chapter 28; Rasmussen & Williams 2006, section 3.4). Those that are held do not count. Where a noise is fitted,
 // it counts as its ratio to the output variance, of which the kernel then has one, and that does not count: it
-// is left to who integrates it otherwise. -Inf where the curvature is none of a maximum. Cost: as [Spread].
+// is left to who integrates it otherwise. -Inf where the curvature is none of a maximum. C, in the order of
+// Kernel.Params without those that are held, and last the noise, is nil then. Cost: as [Spread].
 //
 // Errors: those of a problem that [Fit] refuses.
-func Occam(p Problem, r Result) (float64, error) {
+func Occam(p Problem, r Result) (freedom float64, c *mat.SymDense, err error) {
 	p.Kernel = r.Kernel
 	e, err := newEvidence(p)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	at, variance := e.start(), -1
 	if p.Noise != nil {
@@ -33,9 +34,9 @@ func Occam(p Problem, r Result) (float64, error) {
 	}
 	full, ok := e.covariance(at)
 	if !ok {
-		return math.Inf(-1), nil
+		return math.Inf(-1), nil, nil
 	}
-	c, last := mat.DenseCopyOf(full), len(at)-1
+	ratios, last := mat.DenseCopyOf(full), len(at)-1
 	var counted []int
 	for i := range at {
 		if i != variance {
@@ -45,10 +46,10 @@ func Occam(p Problem, r Result) (float64, error) {
 	if variance >= 0 { // the ratio in place of the noise
 		at[last] -= at[variance]
 		for i := range at {
-			c.Set(last, i, c.At(last, i)-c.At(variance, i))
+			ratios.Set(last, i, ratios.At(last, i)-ratios.At(variance, i))
 		}
 		for i := range at {
-			c.Set(i, last, c.At(i, last)-c.At(i, variance))
+			ratios.Set(i, last, ratios.At(i, last)-ratios.At(i, variance))
 		}
 	}
 	block, sum := mat.NewDense(len(counted), len(counted), nil), 0.0
@@ -56,12 +57,12 @@ func Occam(p Problem, r Result) (float64, error) {
 		d, _ := e.priors[i].logDensity(at[i])
 		sum += d - math.Log(e.priors[i].SD) // the factors 2 pi of densities and integral cancel
 		for l, j := range counted {
-			block.Set(k, l, c.At(i, j))
+			block.Set(k, l, ratios.At(i, j))
 		}
 	}
 	det, sign := mat.LogDet(block)
 	if !(sign > 0) {
-		return math.Inf(-1), nil
+		return math.Inf(-1), nil, nil
 	}
-	return sum + det/2, nil
+	return sum + det/2, full, nil
 }

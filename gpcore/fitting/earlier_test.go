@@ -1,0 +1,110 @@
+package fitting
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
+)
+
+// grownProblem is a problem of 112 observations after a fit of the first 100 of them, and what that has found.
+func grownProblem(t *testing.T, seed uint64) (Problem, *Earlier) {
+	k := kernels.Matern52(1, []float64{0.3, 0.3, 0.3})
+	all := fitProblem(k, 112, seed)
+	first := all
+	first.X, first.Y, first.NoiseVariance = all.X[:300], all.Y[:100], all.NoiseVariance[:100]
+	r, err := Fit(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, c, err := Occam(first, r)
+	if err != nil || c == nil {
+		t.Fatal(c, err)
+	}
+	all.Kernel, all.Starts = r.Kernel, 0
+	return all, &Earlier{NoiseVariance: r.NoiseVariance, Covariance: c}
+}
+
+// A fit that begins at an earlier one ends at the same maximum as one that does not know of it, and takes less than half
+// of the evaluations; with the covariance, fewer than without.
+func TestEarlierEndsAtTheSameMaximum(t *testing.T) {
+	var cold, guessed, known int
+	for seed := range uint64(20) {
+		p, earlier := grownProblem(t, seed)
+		fit := func(e *Earlier) Result {
+			p := p
+			p.Earlier = e
+			r, err := Fit(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		want := fit(nil)
+		cold += want.Evaluations
+		for _, e := range []*Earlier{{NoiseVariance: earlier.NoiseVariance}, earlier} {
+			r := fit(e)
+			// A slope of 0.03 in each of five coordinates in units of the spread leaves 0.002; where the spread is a
+			// guess, up to ten times that.
+			if short := want.LogPosterior - r.LogPosterior; short > 0.02 || !(r.Gain >= 0) {
+				t.Errorf("seed %d: %g below the maximum, gain %g", seed, short, r.Gain)
+			}
+			if e.Covariance == nil {
+				guessed += r.Evaluations
+			} else {
+				known += r.Evaluations
+			}
+		}
+	}
+	t.Logf("evaluations: %d without, %d with the noise, %d with the covariance too", cold, guessed, known)
+	if 2*guessed > cold || known >= guessed {
+		t.Errorf("%d evaluations; with the noise of before %d, with the covariance too %d", cold, guessed, known)
+	}
+}
+
+// Gain is the difference to the log posterior of the values that the fit began with.
+func TestGain(t *testing.T) {
+	p, earlier := grownProblem(t, 3)
+	p.Earlier = earlier
+	r, err := Fit(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := newEvidence(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := r.LogPosterior - e.value(e.start()); math.Abs(r.Gain-want) > 1e-12 {
+		t.Errorf("gain %g, want %g", r.Gain, want)
+	}
+}
+
+// What an earlier fit has found may be wrong: the maximum is found all the same.
+func TestEarlierThatIsWrong(t *testing.T) {
+	p, earlier := grownProblem(t, 7)
+	want, err := Fit(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaled := func(f float64) mat.Symmetric {
+		c := mat.NewSymDense(5, nil)
+		c.ScaleSym(f, earlier.Covariance)
+		return c
+	}
+	indefinite := mat.NewSymDense(5, nil)
+	indefinite.SetSym(1, 1, -1)
+	for name, e := range map[string]*Earlier{
+		"nothing known": {}, "no noise": {NoiseVariance: 1e-300}, "much noise": {NoiseVariance: 1e6},
+		"a large spread": {Covariance: scaled(1e6)},
+		"not definite":   {Covariance: indefinite}, "another number": {Covariance: mat.NewSymDense(3, nil)},
+	} {
+		p := p
+		p.Earlier = e
+		r, err := Fit(t.Context(), p)
+		if err != nil || r.LogPosterior < want.LogPosterior-0.05 {
+			t.Errorf("%s: %v, %g below the maximum after %d evaluations", name, err, want.LogPosterior-r.LogPosterior, r.Evaluations)
+		}
+	}
+}
