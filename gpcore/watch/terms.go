@@ -37,29 +37,38 @@ func (w *Watch) compare(x, noise []float64) bool {
 			return false
 		}
 	}
-	changed := 0
-	for j := range kept {
-		i := j
+	changed, came := 0, is-kept
+	old := func(j int) int { // the position before of the one that is at j now
 		if removed >= 0 && j >= removed {
-			i++
+			j++
 		}
-		if w.lastNoise[i] != noise[j] {
+		return j
+	}
+	for j := range kept {
+		if w.lastNoise[old(j)] != noise[j] {
 			changed++
 		}
 	}
 	switch {
-	case changed > 0 && (removed >= 0 || is > kept || changed > maxRankOne-1):
+	case changed > maxRankOne-1 || came > maxRankOne-1:
 		return false
-	case is-kept > maxRankOne-1:
-		return false
-	case changed > 0:
-		w.store.update(-1, 0)
-		return w.noiseTerms(noise)
-	}
-	if removed >= 0 && !w.removalTerm(removed, kept) {
+	case changed > 0 && changed+came+min(removed+1, 1) > maxRankOne:
 		return false
 	}
-	w.store.update(removed, is-kept)
+	// From what was to what is: one is removed, then noises change, then others come.
+	if removed >= 0 {
+		w.addTerm()
+	}
+	first := len(w.terms)
+	for j := range kept {
+		if delta := noise[j] - w.lastNoise[old(j)]; delta != 0 && !w.noiseTerm(j, kept, delta, first) {
+			return false
+		}
+	}
+	if removed >= 0 && !w.removalTerm(&w.terms[0], removed, kept, w.terms[first:]) {
+		return false
+	}
+	w.store.update(removed, came)
 	for j := kept; j < is; j++ {
 		t := w.addTerm()
 		copy(t.v, w.m.Factor.Row(j))
@@ -77,10 +86,11 @@ func (w *Watch) addTerm() *rankOne {
 	return t
 }
 
-// removalTerm is the term of the old observation i that is no longer there. It is what
+// removalTerm sets t to the term of the old observation i that is no longer there. It is what
 // appending it to the kept ones, the first of the factor, would have added: with
-// l = W k and s = k(x,x) + noise - |l|^2, v = (-W^T l, 1)/sqrt(s).
-func (w *Watch) removalTerm(i, kept int) bool {
+// l = W k and s = k(x,x) + noise - |l|^2, v = (-W^T l, 1)/sqrt(s). Noises of the kept ones that have changed
+// since are undone: each term c z z^T of K^-1 takes c z (z^T k) from W^T l, and c (z^T k)^2 from |l|^2.
+func (w *Watch) removalTerm(t *rankOne, i, kept int, noises []rankOne) bool {
 	f, r, d := w.m.Factor, w.reader, w.d
 	r.Load(w.lastX[i*d:(i+1)*d], 1)
 	w.removed = append(w.removed[:0], r.Point...)
@@ -89,7 +99,6 @@ func (w *Watch) removalTerm(i, kept int) bool {
 	for j := range kept {
 		w.k[j] = r.B[j*vec.Lanes]
 	}
-	t := w.addTerm()
 	for row := 0; row < kept; row += vec.Rows {
 		l := w.l[row : row+vec.Rows]
 		vec.Dots8(l, f.W[row*f.Stride:], f.Stride, w.k[:row+vec.Rows])
@@ -99,6 +108,12 @@ func (w *Watch) removalTerm(i, kept int) bool {
 		vec.Axpys8(t.v[:row+vec.Rows], f.W[row*f.Stride:], f.Stride, l)
 	}
 	s := r.Prior[0] + w.lastNoise[i] - vec.Dot(w.l[:kept], w.l[:kept])
+	for q := range noises {
+		o := &noises[q]
+		part := vec.Dot(o.v[:kept], w.k[:kept])
+		vec.Axpy(t.v[:kept], -o.c*part, o.v)
+		s += o.c * part * part
+	}
 	if !(s > 1e-9*r.Prior[0]) {
 		return false
 	}
@@ -109,32 +124,26 @@ func (w *Watch) removalTerm(i, kept int) bool {
 	return true
 }
 
-// noiseTerms are those of changed noise variances: with z = K^-1 e_i of the new K, a
-// change by delta is c = -delta/(1 - delta z_i). Several are undone one after the other.
-func (w *Watch) noiseTerms(noise []float64) bool {
-	f := w.m.Factor
-	for i, v := range noise {
-		delta := v - w.lastNoise[i]
-		if delta == 0 {
-			continue
+// noiseTerm is that of a noise variance that has changed, of observation j of the kept ones: with z = K^-1 e_j of their
+// new K, a change by delta is c = -delta/(1 - delta z_j). Several, from term first on, are undone one after the other.
+func (w *Watch) noiseTerm(j, kept int, delta float64, first int) bool {
+	f, t := w.m.Factor, w.addTerm()
+	for row := j &^ (vec.Rows - 1); row < kept; row += vec.Rows {
+		l := w.l[:vec.Rows]
+		clear(l)
+		for q := range min(vec.Rows, kept-row) {
+			l[q] = f.W[(row+q)*f.Stride+j]
 		}
-		t := w.addTerm()
-		for row := i &^ (vec.Rows - 1); row < f.N; row += vec.Rows {
-			l := w.l[:vec.Rows]
-			for q := range l {
-				l[q] = f.W[(row+q)*f.Stride+i]
-			}
-			vec.Axpys8(t.v[:row+vec.Rows], f.W[row*f.Stride:], f.Stride, l)
-		}
-		for k := range w.terms[:len(w.terms)-1] {
-			o := &w.terms[k]
-			vec.Axpy(t.v[:f.N], -o.c*o.v[i], o.v)
-		}
-		s := 1 - delta*t.v[i]
-		if !(s > 1e-9) {
-			return false
-		}
-		t.c = -delta / s
+		vec.Axpys8(t.v[:row+vec.Rows], f.W[row*f.Stride:], f.Stride, l)
 	}
+	for k := first; k < len(w.terms)-1; k++ {
+		o := &w.terms[k]
+		vec.Axpy(t.v[:kept], -o.c*o.v[j], o.v)
+	}
+	s := 1 - delta*t.v[j]
+	if !(s > 1e-9) {
+		return false
+	}
+	t.c = -delta / s
 	return true
 }

@@ -12,8 +12,8 @@ import (
 // Means are taken from alpha, also O(n).
 //
 // After few changes since the last update it takes this way: up to four observations
-// appended and at most one removed, or up to four noise variances changed; targets do
-// not count. After others everything is computed afresh, and so are points that the last update
+// appended, at most one removed, up to four noise variances changed, and five of these together where noises are
+// among them; targets do not count. After others everything is computed afresh, and so are points that the last update
 // did not come to. One panel of 24 points is
 // computed afresh at each update in any case, so rounding errors do not pile up.
 //

@@ -58,7 +58,16 @@ func watchFollows(t *testing.T, kept int) {
 			{"two noises", false, func() error { return firstError(g.SetNoise(3, 0.01), g.SetNoise(9, 2)) }},
 			{"target", false, func() error { return g.SetTarget(4, 3) }},
 			{"two removed", true, func() error { return firstError(g.Remove(9), g.Remove(3)) }},
-			{"noise and append", true, func() error { return firstError(g.SetNoise(2, 0.7), g.Append(gptest.Point(rng, 3), 1, 0.1)) }},
+			{"noise and append", false, func() error { return firstError(g.SetNoise(2, 0.7), g.Append(gptest.Point(rng, 3), 1, 0.1)) }},
+			{"replace, then three noises", false, func() error {
+				return firstError(g.Replace(5, gptest.Point(rng, 3), 1, 0.1), g.SetNoise(3, 0.02), g.SetNoise(6, 0.9), g.SetNoise(11, 0.3))
+			}},
+			{"three noises, then replace", false, func() error {
+				return firstError(g.SetNoise(1, 0.04), g.SetNoise(8, 0.8), g.SetNoise(20, 0.2), g.Replace(12, gptest.Point(rng, 3), 1, 0.1))
+			}},
+			{"replace and four noises", true, func() error {
+				return firstError(g.Replace(5, gptest.Point(rng, 3), 1, 0.1), g.SetNoise(3, 0.05), g.SetNoise(6, 0.5), g.SetNoise(11, 0.6), g.SetNoise(2, 0.08))
+			}},
 		}
 		for round := range 12 {
 			for _, s := range steps {
