@@ -82,6 +82,29 @@ func grown(tb testing.TB, s Spec, n int) Policy {
 	return p
 }
 
+// decided is a policy like grown, whose fits were made on the way, as in a run.
+func decided(tb testing.TB, s Spec, n int) Policy {
+	p, err := New(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(2, 3))
+	for i := range n {
+		q := Proposal{Step: i + 1}
+		if i >= 30 {
+			if q, err = p.Propose(context.Background()); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		q.X = make([]float64, len(s.Variables))
+		for j := range q.X {
+			q.X[j] = rng.Float64()
+		}
+		tell(tb, p, rng, q)
+	}
+	return p
+}
+
 // tell tells a policy of a smooth function with noise at a proposal's setting.
 func tell(tb testing.TB, p Policy, rng *rand.Rand, q Proposal) {
 	x := slices.Clone(q.X)
@@ -187,7 +210,7 @@ func BenchmarkStepBesideCore(b *testing.B) {
 					onOneThread(b)
 					s := runningSpec(kind, d)
 					s.Model.RefitEvery = 0 // the default
-					p, rng := grown(b, s, n), rand.New(rand.NewPCG(4, 5))
+					p, rng := decided(b, s, n), rand.New(rand.NewPCG(4, 5))
 					alone := newCore(b, d, n)
 					var whole, core time.Duration
 					for b.Loop() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/fitting"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
@@ -24,11 +25,18 @@ type FitTask struct {
 	noise []float64 // of the rows, for the member of a set: as boundsOfRows
 }
 
+// insignificant is by how much less than the most probable the hyperparameters in force may be, in the logarithm of the
+// posterior, and stay: less than half a standard deviation of one of them. A search keeps what it has computed then, and
+// processes are not loaded anew.
+const insignificant = 0.1
+
 // run finds the most probable hyperparameters (MAP): first those of the noise
 // process, then, with the noise that it gives, those of the objective. Outputs are
 // standardised on the rows; a constant mean with prior N(0, 1) is eliminated. Single shots
 // teach the noise by their errors, so before it comes a fit with one noise for all settings:
-// errors under hyperparameters that smooth too much would be taken for noise for ever.
+// errors under hyperparameters that smooth too much would be taken for noise for ever. With
+// more than surelyFitted rows, those in force are returned where no others are
+// significantly more probable.
 func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 	if t.competing() {
 		return t.runMember(ctx)
@@ -39,15 +47,19 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 	if t.start != nil {
 		starts = 0
 		h.kernel = t.start.kernel
+		if t.near() {
+			h.kernel = scaled(h.kernel, t.start.Scale/h.Scale)
+		}
 	}
-	if h.noise != nil && t.hasSingles(rows) {
+	singles := h.noise != nil && t.hasSingles(rows)
+	if singles {
 		r, err := t.fitObjective(ctx, h, rows, starts, nil)
 		if err != nil {
 			return nil, err
 		}
 		h.kernel, h.noise.Mean = r.Kernel, math.Log((r.NoiseVariance+MinNoise)*meanShots(rows))
 	}
-	noise, err := t.noiseOfRows(ctx, h, rows, starts)
+	noise, gain, err := t.noiseOfRows(ctx, h, rows, starts)
 	if err != nil {
 		return nil, err
 	}
@@ -60,21 +72,48 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 	if noise == nil {
 		h.ShotVariance = (r.NoiseVariance + MinNoise) * meanShots(rows)
 	}
+	if !singles && gain+r.Gain < insignificant && t.near() && sameNoise(h, t.start) {
+		return t.start, nil
+	}
 	return h, nil
 }
 
+// near reports whether the hyperparameters in force were fitted to nearly the same rows.
+func (t *FitTask) near() bool { return t.start != nil && len(t.rows) > surelyFitted }
+
+// scaled is a kernel of outputs in other units: those of before times factor.
+func scaled(k kernels.Kernel, factor float64) kernels.Kernel {
+	logs := k.Params(nil)
+	for i, kind := range k.Kinds(nil) {
+		if kind == kernels.OutputVariance {
+			logs[i] += 2 * math.Log(factor)
+		}
+	}
+	return k.WithParams(logs)
+}
+
+// sameNoise reports whether two fits agree, as far as the model follows its noise, on one noise for all settings, or
+// both learn it.
+func sameNoise(h, before *Hyper) bool {
+	if h.noise != nil || before.noise != nil {
+		return h.noise != nil && before.noise != nil
+	}
+	now, then := h.ShotVariance*h.Scale*h.Scale, before.ShotVariance*before.Scale*before.Scale
+	return math.Abs(now-then) <= fieldNoiseRule().Tau*then
+}
+
 // noiseOfRows is the noise variance of each row's mean; nil where it is to be fitted with the
-// objective's hyperparameters.
-func (t *FitTask) noiseOfRows(ctx context.Context, h *Hyper, rows []Row, starts int) ([]float64, error) {
+// objective's hyperparameters. gain is that of a fit of the noise process.
+func (t *FitTask) noiseOfRows(ctx context.Context, h *Hyper, rows []Row, starts int) (noise []float64, gain float64, err error) {
 	if h.noise != nil {
 		return t.noiseBounds(ctx, h, rows, starts)
 	}
 	if _, freedom := pooledVariance(rows); freedom < pooledFreedom && h.known == nil {
-		return nil, nil
+		return nil, 0, nil
 	}
-	noise := make([]float64, len(rows))
+	noise = make([]float64, len(rows))
 	h.noiseOfMeans(noise, rows)
-	return noise, nil
+	return noise, 0, nil
 }
 
 // fitObjective fits the objective's process, and, where noise is nil, one noise for all rows.
@@ -86,12 +125,17 @@ func (t *FitTask) fitObjective(ctx context.Context, h *Hyper, rows []Row, starts
 		noise = slices.Repeat([]float64{MinNoise}, len(rows))
 	}
 	x, z := standardised(rows, h)
-	r, err = fitting.Fit(ctx, fitting.Problem{
+	p := fitting.Problem{
 		Kernel: h.kernel, X: x, Y: z, NoiseVariance: noise, Noise: fitted,
 		Variance:    t.prior(1, outputLogSD),
 		Lengthscale: t.flattened(t.lengthscalePrior()),
 		MeanSD:      t.meanSD(), Starts: starts, Seed: t.streamSeed(0),
-	})
+	}
+	if t.near() {
+		unit := t.start.Scale / h.Scale
+		p.Earlier = &fitting.Earlier{NoiseVariance: max(t.start.ShotVariance*unit*unit/meanShots(rows)-MinNoise, 0)}
+	}
+	r, err = fitting.Fit(ctx, p)
 	if err != nil {
 		return r, fmt.Errorf("fit of the objective's model at step %d: %w", t.step, err)
 	}
@@ -99,25 +143,25 @@ func (t *FitTask) fitObjective(ctx context.Context, h *Hyper, rows []Row, starts
 }
 
 // noiseBounds fits the noise process in place, and gives the bound of the noise variance of
-// each row's mean.
-func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts int) ([]float64, error) {
+// each row's mean, and the fit's gain.
+func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts int) (noise []float64, gain float64, err error) {
 	if t.start != nil && t.start.noise != nil {
 		h.noise.kernel = t.start.noise.kernel
 	}
 	field, g := newNoiseField(h.noise, len(rows)), gpcore.New(h.kernel, len(rows))
 	l, _, err := t.learnNoise(g, field, h, rows, false)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := t.fitNoise(ctx, h.noise, l, starts); err != nil {
-		return nil, err
+	if gain, err = t.fitNoise(ctx, h.noise, l, starts); err != nil {
+		return nil, 0, err
 	}
-	_, noise, err := t.learnNoise(g, field, h, rows, false)
-	return noise, err
+	_, noise, err = t.learnNoise(g, field, h, rows, false)
+	return noise, gain, err
 }
 
 // fitNoise fits the noise process in place.
-func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts int) error {
+func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts int) (gain float64, err error) {
 	p := fitting.Problem{
 		Kernel:      q.kernel,
 		Variance:    t.prior(1, noiseOutputLogSD),
@@ -128,17 +172,20 @@ func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts
 		prior := t.prior(0.5, noiseLogSD)
 		p.Noise = &prior
 	}
+	if t.near() && t.start.noise != nil {
+		p.Earlier = &fitting.Earlier{NoiseVariance: t.start.noise.extra}
+	}
 	p.X, p.NoiseVariance = l.x, l.variance
 	for _, y := range l.y {
 		p.Y = append(p.Y, y-q.Mean)
 	}
 	r, err := fitting.Fit(ctx, p)
 	if err != nil {
-		return fmt.Errorf("fit of the noise model at step %d: %w", t.step, err)
+		return 0, fmt.Errorf("fit of the noise model at step %d: %w", t.step, err)
 	}
 	q.kernel, q.extra = r.Kernel, r.NoiseVariance
 	q.Mean += r.Mean
-	return nil
+	return r.Gain, nil
 }
 
 // prior is a hyperparameter's with this median and standard deviation of the logarithm, flattened.

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/labtuner/tuner/gpcore/fitting"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
@@ -77,7 +79,7 @@ func (t *FitTask) runMember(ctx context.Context) (*Hyper, error) {
 	if t.start != nil {
 		p.Kernel, p.Starts = t.start.kernel, 1
 		if len(t.rows) > surelyFitted {
-			p.Starts = 0
+			p.Starts, p.Earlier = 0, t.start.found
 		}
 	}
 	p.X, p.Y = standardised(t.rows, h)
@@ -89,16 +91,25 @@ func (t *FitTask) runMember(ctx context.Context) (*Hyper, error) {
 		p.Noise, p.NoiseVariance = &prior, slices.Repeat([]float64{MinNoise}, len(t.rows))
 	}
 	r, err := fitting.Fit(ctx, p)
-	if err == nil {
-		h.doubt, err = fitting.Occam(p, r)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("fit of a lengthscale for each variable at step %d: %w", t.step, err)
+		return nil, t.memberError(err)
+	}
+	var spread *mat.SymDense
+	if h.doubt, spread, err = fitting.Occam(p, r); err != nil {
+		return nil, t.memberError(err)
+	}
+	h.found = &fitting.Earlier{NoiseVariance: r.NoiseVariance}
+	if spread != nil {
+		h.found.Covariance = spread
 	}
 	h.kernel, h.doubt = r.Kernel, max(h.doubt, absent)
 	h.Center += h.Scale * r.Mean
 	h.ShotVariance = (r.NoiseVariance + MinNoise) * meanShots(t.rows)
 	return h, nil
+}
+
+func (t *FitTask) memberError(err error) error {
+	return fmt.Errorf("fit of a lengthscale for each variable at step %d: %w", t.step, err)
 }
 
 // boundsOfRows is the noise variance of each row's mean where it moves with the data, in squared units of the

@@ -12,8 +12,9 @@ import (
 // while all variances are within 5 % of what that says, which leaves the posterior standard
 // deviation within 2.5 % of what it would be. So most observations change the objective's process
 // by a term of rank one, and what is known at a search's points can follow. Else exactly while a
-// refactorisation is a small part of a decision, and above that by the 16 largest changes.
-func fieldNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 512, Tau: 0.05, Max: 16} }
+// refactorisation, and computing those points anew, is a small part of a decision; above that by the three largest
+// changes, which they follow beside one observation that comes and one that goes.
+func fieldNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: surelyFitted, Tau: 0.05, Max: 3} }
 
 // errUnfollowed: an observation cannot be taken up by itself.
 var errUnfollowed = errors.New("a row without a sample variance")

@@ -44,11 +44,14 @@ func (p *PendingFit) load(m *Model) {
 	p.loaded = l
 	go func() {
 		defer close(l.done)
-		if <-p.Done; p.Err == nil {
+		if <-p.Done; p.Err == nil && !p.kept() {
 			l.err = l.model.adopt(p.hyper)
 		}
 	}()
 }
+
+// kept reports whether a fit that has ended left the hyperparameters that it began with.
+func (p *PendingFit) kept() bool { return p.hyper != nil && p.hyper == p.Task.start }
 
 // launch prepares a fit without starting it.
 func (r *Refits) launch(t *FitTask) {

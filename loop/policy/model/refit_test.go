@@ -81,3 +81,79 @@ func TestFitComesIntoForceLoaded(t *testing.T) {
 		}
 	}
 }
+
+// Among many rows, a fit whose hyperparameters are not significantly more probable than those in force leaves them, and
+// the processes as they are; among few it does not, nor where the noise or the objective has changed.
+func TestInsignificantFitChangesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows   int
+		learnt bool
+		noise  float64 // of later rows, by that of the first ones
+		shape  float64 // of later rows, what comes on top
+		forget bool    // and the processes are loaded anew
+		kept   bool
+	}{
+		"many rows": {rows: 100, noise: 1, kept: true}, "many rows, learnt noise": {rows: 100, noise: 1, learnt: true, kept: true},
+		"rows that left": {rows: 100, noise: 1, learnt: true, forget: true, kept: true},
+		"few rows":       {rows: 40, noise: 1}, "more noise": {rows: 100, noise: 4}, "another noise, learnt": {rows: 100, noise: 100, learnt: true},
+		"another shape": {rows: 100, noise: 1, shape: 3},
+	} {
+		m, err := New(&Rules{Spec: Spec{Kernel: kernelMatern52, Hyperparameters: HyperFit, Capacity: 256, RefitEvery: 5, RefitLag: 1}, Seed: 1, Dims: 2, Beta: 2, Learnt: c.learnt,
+			User: func(x []float64) []float64 { return x }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng, step, noise, shape := rand.New(rand.NewPCG(3, 1)), 0, 0.01, 0.0
+		advance := func(rows int) {
+			for range rows {
+				step++
+				x := []float64{rng.Float64(), rng.Float64()}
+				y, variance := math.Sin(5*x[0])+x[1]+shape*math.Sin(30*x[1]), noise*(0.5+x[0])
+				m.Observe(Row{X: x, Mean: y + math.Sqrt(variance/10)*rng.NormFloat64(), Variance: variance * (0.6 + 0.8*rng.Float64()), Shots: 10, Step: step})
+			}
+		}
+		fit := func(step int) (loaded *loading) {
+			if _, err := m.LaunchFit(t.Context(), step); err != nil {
+				t.Fatal(err)
+			}
+			if p := m.Refits.Pending; p != nil {
+				if m.StartFit(); c.forget {
+					m.Forget(4)
+				} else if m.Complete(step + 1); p.loaded != nil {
+					<-p.loaded.done
+				}
+				loaded = p.loaded
+			}
+			if _, err := m.AwaitFit(t.Context(), step+1); err != nil {
+				t.Fatal(err)
+			}
+			return loaded
+		}
+		advance(c.rows)
+		fit(c.rows + 1) // at once
+		advance(5)
+		fit(c.rows + 6)
+		noise, shape = noise*c.noise, c.shape
+		advance(5)
+		before, loads := m.Fitted, m.Loads
+		beside := fit(c.rows + 11)
+		if kept := m.Fitted == before; kept != c.kept || kept && !c.forget != (m.Loads == loads) {
+			t.Errorf("%s: kept %v, want %v; %d loads, %d before", name, kept, c.kept, m.Loads, loads)
+		}
+		if beside != nil && (beside.model.GP == nil) != c.kept {
+			t.Errorf("%s: a model was loaded beside: %v", name, beside.model.GP != nil)
+		}
+		if !m.Loaded || m.follows != c.learnt {
+			t.Errorf("%s: loaded %v, follows %v", name, m.Loaded, m.follows)
+		}
+	}
+}
+
+// A kernel in other units is the kernel times their square.
+func TestScaled(t *testing.T) {
+	k := newKernel(kernelMatern52, 2, []float64{0.3, 0.7})
+	x, y := []float64{0.1, 0.2}, []float64{0.4, 0.1}
+	if got, want := scaled(k, 3).Cov(x, y), 9*k.Cov(x, y); math.Abs(got-want) > 1e-12 {
+		t.Errorf("%g, want %g", got, want)
+	}
+}

@@ -16,6 +16,8 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 		switch {
 		case m.Priors != nil:
 			note.Err = m.adoptMember(p.hyper)
+		case p.kept() && m.Loaded:
+			m.follows = m.canFollow()
 		default:
 			if err := m.inForce(p); err != nil {
 				return nil, err
