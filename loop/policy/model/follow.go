@@ -14,7 +14,9 @@ import (
 // by a term of rank one, and what is known at a search's points can follow. Else exactly while a
 // refactorisation, and computing those points anew, is a small part of a decision; above that by the three largest
 // changes, which they follow beside one observation that comes and one that goes.
-func fieldNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: surelyFitted, Tau: 0.05, Max: 3} }
+func fieldNoiseRule() gpcore.NoiseRule {
+	return gpcore.NoiseRule{Exact: surelyFitted, Tau: 0.05, Max: 3}
+}
 
 // errUnfollowed: an observation cannot be taken up by itself.
 var errUnfollowed = errors.New("a row without a sample variance")
