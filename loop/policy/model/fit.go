@@ -81,8 +81,12 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 // near reports whether the hyperparameters in force were fitted to nearly the same rows.
 func (t *FitTask) near() bool { return t.start != nil && len(t.rows) > surelyFitted }
 
-// scaled is a kernel of outputs in other units: those of before times factor.
+// scaled is a kernel of outputs in other units: those of before times factor; the same where factor is no positive
+// number, since a scale may have overflowed.
 func scaled(k kernels.Kernel, factor float64) kernels.Kernel {
+	if !(factor > 0 && factor <= math.MaxFloat64) {
+		return k
+	}
 	logs := k.Params(nil)
 	for i, kind := range k.Kinds(nil) {
 		if kind == kernels.OutputVariance {

@@ -29,7 +29,7 @@ func (m *Model) canFollow() bool {
 
 // follow takes up the newest row, after row left has gone (-1: none), where the noise is learnt:
 // the noise's process learns one target, and the objective's follows what it says now at every
-// row. O(n^2); where variances are moved, O(n^3/3) up to 512 rows.
+// row. O(n^2); where variances are moved, O(n^3/3) up to 64 rows.
 func (m *Model) follow(left int) error {
 	h, rows := m.Active, m.Data.Rows
 	r := &rows[len(rows)-1]

@@ -149,10 +149,77 @@ func TestInsignificantFitChangesNothing(t *testing.T) {
 	}
 }
 
+// Where rows are told anew while a fit is under way, it comes into force at its step though it leaves the
+// hyperparameters that it began with, whether or not something was asked of the model meanwhile.
+func TestFitOfRowsThatWereRetold(t *testing.T) {
+	var mean, sd [2][1]float64
+	for k, asked := range []bool{false, true} {
+		m, err := New(&Rules{Spec: Spec{Kernel: kernelMatern52, Hyperparameters: HyperFit, Capacity: 256, RefitEvery: 5, RefitLag: 1}, Seed: 1, Dims: 2, Beta: 2,
+			User: func(x []float64) []float64 { return x }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(3, 1))
+		rows := func(from, to int) {
+			for step := from; step <= to; step++ {
+				x := []float64{rng.Float64(), rng.Float64()}
+				m.Observe(Row{X: x, Mean: math.Sin(5*x[0]) + x[1] + 0.03*rng.NormFloat64(), Variance: 0.01, Shots: 10, Step: step})
+			}
+		}
+		launch := func(step int) {
+			if _, err := m.LaunchFit(t.Context(), step); err != nil {
+				t.Fatal(err)
+			}
+			m.StartFit()
+		}
+		rows(1, 100)
+		launch(101) // comes into force at once
+		rows(101, 105)
+		launch(106)
+		if _, err := m.AwaitFit(t.Context(), 107); err != nil {
+			t.Fatal(err)
+		}
+		before := m.Fitted
+		rows(106, 119)
+		launch(120)
+		p := m.Refits.Pending
+		if m.Complete(121); p == nil {
+			t.Fatal("no fit is under way")
+		}
+		if err := m.Retell(func(r *Row) { r.Mean = math.Exp(r.Mean) }); err != nil {
+			t.Fatal(err)
+		}
+		if asked {
+			if err := m.Refresh(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.Complete(121)
+		if _, err := m.AwaitFit(t.Context(), 121); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Refresh(); err != nil {
+			t.Fatal(err)
+		}
+		if p.hyper != before || m.Active != before {
+			t.Fatalf("asked %v: the fit kept the hyperparameters: %v; they are in force: %v", asked, p.hyper == before, m.Active == before)
+		}
+		m.Posterior().Moments(nil, mean[k][:], sd[k][:], []float64{0.3, 0.6})
+	}
+	if mean[0] != mean[1] || sd[0] != sd[1] {
+		t.Errorf("nothing was asked: %v (%v); something was: %v (%v)", mean[0], sd[0], mean[1], sd[1])
+	}
+}
+
 // A kernel in other units is the kernel times their square.
 func TestScaled(t *testing.T) {
 	k := newKernel(kernelMatern52, 2, []float64{0.3, 0.7})
 	x, y := []float64{0.1, 0.2}, []float64{0.4, 0.1}
+	for _, factor := range []float64{0, math.Inf(1), math.NaN()} {
+		if got := scaled(k, factor).Cov(x, y); got != k.Cov(x, y) {
+			t.Errorf("times %g: %g", factor, got)
+		}
+	}
 	if got, want := scaled(k, 3).Cov(x, y), 9*k.Cov(x, y); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%g, want %g", got, want)
 	}

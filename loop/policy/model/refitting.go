@@ -16,7 +16,7 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 		switch {
 		case m.Priors != nil:
 			note.Err = m.adoptMember(p.hyper)
-		case p.kept() && m.Loaded:
+		case p.hyper == m.Fitted && m.Loaded: // it is in force, and rows were not retold since the fit began
 			m.follows = m.canFollow()
 		default:
 			if err := m.inForce(p); err != nil {
@@ -35,7 +35,7 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 // loaded with is the same, so it is the same to the last bit as if it were loaded here.
 func (m *Model) inForce(p *PendingFit) error {
 	l := p.loaded
-	if l == nil || l.rows != m.Data.made || m.GP == nil {
+	if l == nil || p.kept() || l.rows != m.Data.made || m.GP == nil {
 		return m.adopt(p.hyper)
 	}
 	<-l.done
