@@ -112,6 +112,9 @@ func scheduleWords(w *setup.Setup, schedule string) string {
 	if schedule == "none" && w.Config.Policy.Parts().PerCost {
 		return text + ", of which the best per cost is played"
 	}
+	if schedule == "none" && w.Config.Policy.Parts().Acquisition == "gittins" {
+		return text + ", of which the one of the highest index is played, which weighs what it costs"
+	}
 	if schedule == "none" {
 		return text + ", of which the best is played whatever it costs"
 	}

@@ -35,6 +35,7 @@ func TestRiskInWords(t *testing.T) {
 		"a sample":      {[]string{kind, kind + "acquisition = \"ts\"\n", constant, ""}, "RAHBO: a posterior sample of " + minus + ", " + each},
 		"ts-psq":        {[]string{kind, "kind = \"ts-psq\"\n", constant, ""}, "TS-PSQ: a posterior sample of " + minus + ", " + each},
 		"no risk":       {[]string{kind, "kind = \"ts-psq\"\n", constant, "", draws, "", "risk = 0.5\n", ""}, "TS-PSQ: a posterior sample of the objective; "},
+		"pbgi":          {[]string{kind, "kind = \"pbgi\"\n", constant, "", draws, "", "risk = 0.5\n", ""}, "of which the one of the highest index is played, which weighs what it costs"},
 		"costids":       {[]string{kind, "kind = \"costids\"\nrho = 2.0\n", constant, ""}, `policy.risk: risk 0.5 has no meaning for acquisition "ids": its ratio has the objective's standard deviation, which is no bound of the mean-variance objective`},
 		"ei-psq":        {[]string{kind, "kind = \"ei-psq\"\n", constant, ""}, `policy.risk: risk 0.5 has no meaning for acquisition "ei": it takes what is compared for normal`},
 		"information":   {[]string{kind, "kind = \"multi-fidelity-mes\"\n", constant, ""}, `policy.risk: risk 0.5 has no meaning for acquisition "mf-mes": it asks for information`},
