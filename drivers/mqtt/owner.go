@@ -21,7 +21,7 @@ import (
 // the time that it gives (ownerTTL), as counted here from the last word heard, is gone.
 //
 //	nothing there, or gone     -> say it, hear it come back, listen for ownerSettle: owned
-//	someone renews its word   -> refused, with who
+//	someone renews its word    -> refused, with who
 //	an owner hears a newcomer  -> it renews its word at once
 //
 // Of two that begin at the same moment the one is owner whose word the broker passes on first.

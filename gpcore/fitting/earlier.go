@@ -15,6 +15,19 @@ type Earlier struct {
 	// Covariance is that of the posterior of the logarithms, in the order of [Occam]; nil:
 	// not known. It is read only. One that is too small ends a search too early.
 	Covariance mat.Symmetric
+	// Mean, where not nil, is the constant mean that it has found, as one of Y; it counts in
+	// Result.Gain alone.
+	Mean *float64
+}
+
+// short is how much a posterior falls short of the one with the most probable mean by a mean that was found earlier: it
+// is quadratic in the mean, with this precision.
+func (q *Earlier) short(mean, precision float64) float64 {
+	if q == nil || q.Mean == nil {
+		return 0
+	}
+	off := *q.Mean - mean
+	return 0.5 * off * off * precision
 }
 
 // farFromPrior is how many prior standard deviations from its median the logarithm of a noise variance may be where a

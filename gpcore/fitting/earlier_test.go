@@ -2,6 +2,7 @@ package fitting
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -64,20 +65,33 @@ func TestEarlierEndsAtTheSameMaximum(t *testing.T) {
 	}
 }
 
-// Gain is the difference to the log posterior of the values that the fit began with.
+// Gain is the difference to the log posterior of the values that the fit began with: of the process with a mean that is
+// given, where one is, which is the process of zero mean of what is left of Y, and the prior of that mean.
 func TestGain(t *testing.T) {
 	p, earlier := grownProblem(t, 3)
-	p.Earlier = earlier
-	r, err := Fit(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := newEvidence(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := r.LogPosterior - e.value(e.start()); math.Abs(r.Gain-want) > 1e-12 {
-		t.Errorf("gain %g, want %g", r.Gain, want)
+	for _, mean := range []*float64{nil, new(float64)} {
+		before, y := p, slices.Clone(p.Y)
+		before.Earlier, p.Earlier = &Earlier{NoiseVariance: earlier.NoiseVariance}, &Earlier{NoiseVariance: earlier.NoiseVariance, Mean: mean}
+		prior := 0.0
+		if mean != nil {
+			*mean = 0.7
+			for i := range y {
+				y[i] -= *mean
+			}
+			before.Y, before.MeanSD, prior = y, 0, -0.5**mean**mean
+		}
+		r, err := Fit(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := newEvidence(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The posterior is of order 100, and sums of a hundred squares round.
+		if want := r.LogPosterior - e.value(e.start()) - prior; math.Abs(r.Gain-want) > 1e-9 || mean != nil && want < 0.1 {
+			t.Errorf("mean %v: gain %g, want %g", mean, r.Gain, want)
+		}
 	}
 }
 
@@ -103,6 +117,7 @@ func TestEarlierThatIsWrong(t *testing.T) {
 		p := p
 		p.Earlier = e
 		r, err := Fit(t.Context(), p)
+		// Where the spread is a thousand times off a search may end early, but within a third of a standard deviation.
 		if err != nil || r.LogPosterior < want.LogPosterior-0.05 {
 			t.Errorf("%s: %v, %g below the maximum after %d evaluations", name, err, want.LogPosterior-r.LogPosterior, r.Evaluations)
 		}

@@ -31,7 +31,8 @@ type evidence struct {
 	valid       bool
 	result      Result
 	best        Result
-	first       float64 // log posterior of the first point
+	first       float64 // log posterior of the first point, with the mean of an earlier fit
+	begun       bool    // there was a first point
 	evaluations int
 }
 
@@ -98,7 +99,8 @@ func (e *evidence) draw(v []float64, rng *rand.Rand) {
 // value is the log posterior at v, -Inf where it cannot be computed. It keeps the
 // factor for gradient.
 func (e *evidence) value(v []float64) float64 {
-	e.valid = false
+	begun := e.begun
+	e.valid, e.begun = false, true
 	for _, t := range v {
 		if !(math.Abs(t) < 300) { // exp(300) is still finite
 			return math.Inf(-1)
@@ -124,7 +126,7 @@ func (e *evidence) value(v []float64) float64 {
 	if e.m.Refit(k, e.noise) != nil {
 		return math.Inf(-1)
 	}
-	mean, ll := e.profile()
+	mean, precision, ll := e.profile()
 	e.at = append(e.at[:0], v...)
 	e.valid = true
 	e.result = Result{Kernel: k, Mean: mean, NoiseVariance: extra, LogPosterior: ll + prior}
@@ -132,8 +134,8 @@ func (e *evidence) value(v []float64) float64 {
 		e.valid = false
 		return math.Inf(-1)
 	}
-	if e.evaluations == 1 {
-		e.first = e.result.LogPosterior
+	if !begun {
+		e.first = e.result.LogPosterior - e.p.Earlier.short(mean, precision)
 	}
 	if e.best.Kernel == nil || e.result.LogPosterior > e.best.LogPosterior {
 		e.best = e.result
@@ -141,9 +143,9 @@ func (e *evidence) value(v []float64) float64 {
 	return e.result.LogPosterior
 }
 
-// profile returns the most probable constant mean and the log marginal likelihood
-// there with the mean's prior, and leaves W (y - mean) in e.resid.
-func (e *evidence) profile() (mean, ll float64) {
+// profile returns the most probable constant mean, the precision of its posterior, 0 where it
+// is not fitted, and the log marginal likelihood there with the mean's prior, and leaves W (y - mean) in e.resid.
+func (e *evidence) profile() (mean, precision, ll float64) {
 	f := e.m.Factor
 	copy(e.resid, f.B[:e.n])
 	if e.p.MeanSD > 0 {
@@ -155,17 +157,18 @@ func (e *evidence) profile() (mean, ll float64) {
 			e.ones[k] = s
 		}
 		o := e.ones[:e.n]
-		precision := 1 / (e.p.MeanSD * e.p.MeanSD)
-		mean = vec.Dot(o, f.B) / (vec.Dot(o, o) + precision)
+		prior := 1 / (e.p.MeanSD * e.p.MeanSD)
+		precision = vec.Dot(o, o) + prior
+		mean = vec.Dot(o, f.B) / precision
 		vec.Axpy(e.resid[:e.n], -mean, o)
-		ll = -0.5 * mean * mean * precision
+		ll = -0.5 * mean * mean * prior
 	}
 	r := e.resid[:e.n]
 	ll -= 0.5*vec.Dot(r, r) + 0.5*float64(e.n)*math.Log(2*math.Pi)
 	for k := range e.n {
 		ll += math.Log(f.W[k*f.Stride+k])
 	}
-	return mean, ll
+	return mean, precision, ll
 }
 
 // gradient sets g to the derivative of value at v.

@@ -56,8 +56,8 @@ type Result struct {
 	// LogPosterior is the log marginal likelihood plus the log prior density of the
 	// logarithms (its normalising constants left out) at this point.
 	LogPosterior float64
-	// Gain is how much LogPosterior is above that of Kernel's own values; +Inf where those
-	// could not be evaluated.
+	// Gain is how much LogPosterior is above that of Kernel's own values, with Earlier's noise
+	// and mean where it has them; +Inf where those could not be evaluated.
 	Gain        float64
 	Evaluations int // factorisations done
 }

@@ -61,14 +61,22 @@ func setsSpec(kind string) Spec {
 }
 
 // grown is a policy that has seen n random settings, of which the first fit saw 30.
-func grown(tb testing.TB, s Spec, n int) Policy {
+func grown(tb testing.TB, s Spec, n int) Policy { return grownWith(tb, s, n, false) }
+
+// grownWith has the fits made on the way, as in a run, where it decides before each observation from the 30th on; else
+// they count as of one step.
+func grownWith(tb testing.TB, s Spec, n int, decides bool) Policy {
 	p, err := New(s)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(2, 3))
 	for i := range n {
-		if i == 30 {
+		step := 10
+		if decides {
+			step = i + 1
+		}
+		if i == 30 || decides && i > 30 {
 			if _, err := p.Propose(context.Background()); err != nil {
 				tb.Fatal(err)
 			}
@@ -77,30 +85,7 @@ func grown(tb testing.TB, s Spec, n int) Policy {
 		for j := range x {
 			x[j] = rng.Float64()
 		}
-		tell(tb, p, rng, Proposal{Step: 10, ControlSet: i % len(s.ControlSets), X: x})
-	}
-	return p
-}
-
-// decided is a policy like grown, whose fits were made on the way, as in a run.
-func decided(tb testing.TB, s Spec, n int) Policy {
-	p, err := New(s)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(2, 3))
-	for i := range n {
-		q := Proposal{Step: i + 1}
-		if i >= 30 {
-			if q, err = p.Propose(context.Background()); err != nil {
-				tb.Fatal(err)
-			}
-		}
-		q.X = make([]float64, len(s.Variables))
-		for j := range q.X {
-			q.X[j] = rng.Float64()
-		}
-		tell(tb, p, rng, q)
+		tell(tb, p, rng, Proposal{Step: step, ControlSet: i % len(s.ControlSets), X: x})
 	}
 	return p
 }
@@ -210,7 +195,7 @@ func BenchmarkStepBesideCore(b *testing.B) {
 					onOneThread(b)
 					s := runningSpec(kind, d)
 					s.Model.RefitEvery = 0 // the default
-					p, rng := decided(b, s, n), rand.New(rand.NewPCG(4, 5))
+					p, rng := grownWith(b, s, n, true), rand.New(rand.NewPCG(4, 5))
 					alone := newCore(b, d, n)
 					var whole, core time.Duration
 					for b.Loop() {

@@ -42,15 +42,7 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 		return t.runMember(ctx)
 	}
 	rows := thinned(t.rows, fitLimit)
-	h := t.guess(rows)
-	starts := 2
-	if t.start != nil {
-		starts = 0
-		h.kernel = t.start.kernel
-		if t.near() {
-			h.kernel = scaled(h.kernel, t.start.Scale/h.Scale)
-		}
-	}
+	h, starts := t.begin(rows)
 	singles := h.noise != nil && t.hasSingles(rows)
 	if singles {
 		r, err := t.fitObjective(ctx, h, rows, starts, nil)
@@ -76,6 +68,19 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 		return t.start, nil
 	}
 	return h, nil
+}
+
+// begin is what a fit of rows begins with, and with how many starts beside it.
+func (t *FitTask) begin(rows []Row) (h *Hyper, starts int) {
+	h = t.guess(rows)
+	if t.start == nil {
+		return h, 2
+	}
+	h.kernel = t.start.kernel
+	if t.near() {
+		h.kernel = scaled(h.kernel, t.start.Scale/h.Scale)
+	}
+	return h, 0
 }
 
 // near reports whether the hyperparameters in force were fitted to nearly the same rows.
@@ -136,8 +141,8 @@ func (t *FitTask) fitObjective(ctx context.Context, h *Hyper, rows []Row, starts
 		MeanSD:      t.meanSD(), Starts: starts, Seed: t.streamSeed(0),
 	}
 	if t.near() {
-		unit := t.start.Scale / h.Scale
-		p.Earlier = &fitting.Earlier{NoiseVariance: max(t.start.ShotVariance*unit*unit/meanShots(rows)-MinNoise, 0)}
+		unit, mean := t.start.Scale/h.Scale, (t.start.Center-h.Center)/h.Scale
+		p.Earlier = &fitting.Earlier{NoiseVariance: max(t.start.ShotVariance*unit*unit/meanShots(rows)-MinNoise, 0), Mean: &mean}
 	}
 	r, err = fitting.Fit(ctx, p)
 	if err != nil {
@@ -157,7 +162,7 @@ func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts 
 	if err != nil {
 		return nil, 0, err
 	}
-	if gain, err = t.fitNoise(ctx, h.noise, l, starts); err != nil {
+	if gain, err = t.fitNoise(ctx, h, l, starts); err != nil {
 		return nil, 0, err
 	}
 	_, noise, err = t.learnNoise(g, field, h, rows, false)
@@ -165,7 +170,8 @@ func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts 
 }
 
 // fitNoise fits the noise process in place.
-func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts int) (gain float64, err error) {
+func (t *FitTask) fitNoise(ctx context.Context, h *Hyper, l lessons, starts int) (gain float64, err error) {
+	q := h.noise
 	p := fitting.Problem{
 		Kernel:      q.kernel,
 		Variance:    t.prior(1, noiseOutputLogSD),
@@ -178,6 +184,10 @@ func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts
 	}
 	if t.near() && t.start.noise != nil {
 		p.Earlier = &fitting.Earlier{NoiseVariance: t.start.noise.extra}
+		if !t.Raw { // its targets are logarithms of variances in units of the scale
+			mean := t.start.noise.Mean + 2*math.Log(t.start.Scale/h.Scale) - q.Mean
+			p.Earlier.Mean = &mean
+		}
 	}
 	p.X, p.NoiseVariance = l.x, l.variance
 	for _, y := range l.y {

@@ -83,7 +83,7 @@ func TestFitComesIntoForceLoaded(t *testing.T) {
 }
 
 // Among many rows, a fit whose hyperparameters are not significantly more probable than those in force leaves them, and
-// the processes as they are; among few it does not, nor where the noise or the objective has changed.
+// the processes as they are; among few it does not, nor where the noise, the objective or the level of one of them has changed.
 func TestInsignificantFitChangesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows   int
@@ -91,12 +91,14 @@ func TestInsignificantFitChangesNothing(t *testing.T) {
 		noise  float64 // of later rows, by that of the first ones
 		shape  float64 // of later rows, what comes on top
 		forget bool    // and the processes are loaded anew
+		off    func(h *Hyper)
 		kept   bool
 	}{
 		"many rows": {rows: 100, noise: 1, kept: true}, "many rows, learnt noise": {rows: 100, noise: 1, learnt: true, kept: true},
 		"rows that left": {rows: 100, noise: 1, learnt: true, forget: true, kept: true},
 		"few rows":       {rows: 40, noise: 1}, "more noise": {rows: 100, noise: 4}, "another noise, learnt": {rows: 100, noise: 100, learnt: true},
-		"another shape": {rows: 100, noise: 1, shape: 3},
+		"another shape": {rows: 100, noise: 1, shape: 3}, "another level": {rows: 100, noise: 1, off: func(h *Hyper) { h.Center++ }},
+		"another level of the noise": {rows: 100, noise: 1, learnt: true, off: func(h *Hyper) { h.noise.Mean += 2 }},
 	} {
 		m, err := New(&Rules{Spec: Spec{Kernel: kernelMatern52, Hyperparameters: HyperFit, Capacity: 256, RefitEvery: 5, RefitLag: 1}, Seed: 1, Dims: 2, Beta: 2, Learnt: c.learnt,
 			User: func(x []float64) []float64 { return x }})
@@ -136,6 +138,9 @@ func TestInsignificantFitChangesNothing(t *testing.T) {
 		noise, shape = noise*c.noise, c.shape
 		advance(5)
 		before, loads := m.Fitted, m.Loads
+		if c.off != nil {
+			c.off(before)
+		}
 		beside := fit(c.rows + 11)
 		if kept := m.Fitted == before; kept != c.kept || kept && !c.forget != (m.Loads == loads) {
 			t.Errorf("%s: kept %v, want %v; %d loads, %d before", name, kept, c.kept, m.Loads, loads)
