@@ -9,9 +9,15 @@ import (
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
+// greatestReading is the greatest amount of what is believed of a sensor: squares of it can be summed.
+const greatestReading = 1e100
+
 // sensor checks one [[sensor]].
 func (k *checker) sensor(s *Sensor, at string) {
 	k.channel(at, s.Device, s.Channel)
+	if believed := (Range{Lo: -greatestReading, Hi: greatestReading}); !believed.Covers(s.Range) {
+		k.bad(at+".range", fmt.Sprintf("%s: only values within %s can be computed with", schema.FormatRange(s.Range), schema.FormatRange(believed)), "write what the sensor can plausibly read")
+	}
 	if s.MaxSkew > s.MaxAge {
 		k.bad(at+".max_skew", fmt.Sprintf("%s is longer than max_age (%s)", schema.FormatDuration(s.MaxSkew), schema.FormatDuration(s.MaxAge)), "", at+".max_age")
 	}

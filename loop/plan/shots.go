@@ -34,7 +34,9 @@ type Shots struct {
 	// pending says that a shot of the instant at waits for other sensors.
 	pending bool
 	at      time.Time
-	taken   []journal.Shot
+	// unusable says why the last value of the objective is none, nil where it is one.
+	unusable error
+	taken    []journal.Shot
 	// block is for how many shots memory is taken at a time, room what is left for their readings.
 	block int
 	room  []float64
@@ -56,7 +58,9 @@ func (s *Shots) Settled(now time.Time) bool { return !now.Before(s.from) }
 
 // Begin begins to take shots: what is asked for and answered from now on belongs to the
 // setting.
-func (s *Shots) Begin(now time.Time) { s.from, s.waitedFrom, s.pace = now, now, pace{} }
+func (s *Shots) Begin(now time.Time) {
+	s.from, s.waitedFrom, s.pace, s.unusable = now, now, pace{}, nil
+}
 
 // Freeze stops the clocks for as long as it was past; Drop forgets the shot that waits.
 func (s *Shots) Freeze(past time.Duration) {
@@ -97,7 +101,7 @@ func (s *Shots) Try(o *Options, v View, now journal.Stamp) bool {
 	}
 	s.pending = false
 	y, err := o.Objective.Of(shot.Sensors)
-	if err != nil || !finite(y) {
+	if s.unusable = err; err != nil {
 		return false // no data: the wait for the next value goes on
 	}
 	shot.Step, shot.Index, shot.Objective, shot.At = s.step, len(s.taken), y, now
@@ -175,6 +179,9 @@ func (s *Shots) Missing(o *Options, view View, now time.Time) string {
 		if v.Channel.Device >= 0 && !v.Dose && !e.Fresh(now, v.MaxAge) && (s.random[i] || v.Tolerance > 0) {
 			return fmt.Sprintf("variable %s has no fresh reading%s", v.Name, view.Answer(v.Channel))
 		}
+	}
+	if s.unusable != nil {
+		return s.unusable.Error()
 	}
 	return "the objective has no new value"
 }

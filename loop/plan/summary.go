@@ -1,17 +1,29 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/labtuner/tuner/loop/journal"
 )
 
+// GreatestObjective is the greatest amount of a shot's objective: squares of what is as large can be summed over all
+// steps of a run, and models divided by them.
+const GreatestObjective = 1e100
+
 // Of is the objective of one shot, in the user's sense, of what its sensors read.
-func (o *Objective) Of(sensors []float64) (float64, error) {
-	if o.Formula != nil {
-		return o.Formula(sensors)
+//
+// Errors: the formula cannot be evaluated, or the value is not finite or beyond GreatestObjective.
+func (o *Objective) Of(sensors []float64) (y float64, err error) {
+	if o.Formula == nil {
+		y = sensors[o.Sensor]
+	} else if y, err = o.Formula(sensors); err != nil {
+		return math.NaN(), err
 	}
-	return sensors[o.Sensor], nil
+	if !(math.Abs(y) <= GreatestObjective) {
+		return math.NaN(), fmt.Errorf("%s is %.5g, and only values from %g to %g can be learnt from", o.Name, y, -GreatestObjective, GreatestObjective)
+	}
+	return y, nil
 }
 
 // Summarise is what a step's shots come to: the mean of each of n variables, the statistic of
