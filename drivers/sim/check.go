@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// maxVariables bounds the number of variables: the laser's construction has that
-// many axes.
-const maxVariables = 8
+// maxVariables bounds the number of variables: a policy takes no more.
+const maxVariables = 200
 
 // check returns everything that is wrong with the options, one error a problem.
 func (o *Options) check() error {
@@ -93,6 +92,8 @@ func (v *Variable) check() error {
 		return fmt.Errorf("its range [%v, %v] is empty or endless", v.Low, v.High)
 	case !(low <= v.Low) || !(high >= v.High):
 		return fmt.Errorf("its device limits [%v, %v] do not hold its range [%v, %v]", low, high, v.Low, v.High)
+	case v.Log && !(v.Low > 0):
+		return fmt.Errorf("its scale is logarithmic and its range begins at %v; it must be above 0", v.Low)
 	case v.Start < low || v.Start > high:
 		return fmt.Errorf("it starts at %v, outside its device limits [%v, %v]", v.Start, low, high)
 	case v.Safe < low || v.Safe > high:

@@ -3,10 +3,11 @@ package sim
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 )
 
-// The laser: pulse energy over one to eight knobs. It has two good regions, so
+// The laser: pulse energy over its knobs, of which the first eight act. It has two good regions, so
 // that a policy that minds risk chooses differently from one that does not:
 //
 //	bright   the highest energy, in a small region, with a shot noise of 18%
@@ -28,7 +29,7 @@ import (
 // moments: energies are positive.
 //
 // The widths grow with √(d/4), so that about the same share of the cube has light
-// at every number d of knobs.
+// at every number d of knobs that act. The axis of a knob with a logarithmic scale is the logarithm of its value.
 const (
 	laserDark       = 0.05
 	laserQuietPeak  = 0.93
@@ -43,9 +44,12 @@ const (
 // region.
 var laserWidths = [2]struct{ steep, shallow float64 }{{0.22, 0.38}, {0.32, 0.50}}
 
+// laserActs is how many knobs act at most: as many as have centres.
+const laserActs = 8
+
 // laserCentres holds the centres of the bright and of the quiet region for each
 // axis. Within a pair both lie near the diagonal, where the pointing is straight.
-var laserCentres = [maxVariables][2]float64{
+var laserCentres = [laserActs][2]float64{
 	{0.70, 0.34}, {0.62, 0.30}, {0.30, 0.66}, {0.72, 0.55},
 	{0.35, 0.68}, {0.42, 0.74}, {0.66, 0.30}, {0.60, 0.36},
 }
@@ -81,7 +85,10 @@ const (
 // laser implements model.
 type laser struct {
 	source
-	dim int
+	// dim is how many knobs there are, ratio of each the highest value over the lowest where its scale is logarithmic,
+	// else 0; nil: none is.
+	dim   int
+	ratio []float64
 	// noise and drift as in Options.
 	noise, drift float64
 	// saturation as in Options.
@@ -115,29 +122,49 @@ func (l *laser) shift(i int, hours float64) float64 {
 	return down + width - math.Abs(y-width)
 }
 
-// centre returns the centre of the bright (0) or quiet (1) region.
+// acts is how many of the knobs act.
+func (l *laser) acts() int { return min(l.dim, laserActs) }
+
+// centre returns the centre of the bright (0) or quiet (1) region; of a knob that does not act, the middle.
 func (l *laser) centre(region int, hours float64) []float64 {
-	c := make([]float64, l.dim)
-	for i := range c {
-		c[i] = laserCentres[i][region] + l.shift(i, hours)
+	c := slices.Repeat([]float64{0.5}, l.dim)
+	for i := range l.acts() {
+		c[i] = l.onKnob(i, laserCentres[i][region]+l.shift(i, hours))
 	}
 	return c
+}
+
+// onAxis is the axis of knob i at u of its range, log(1 + u (ratio - 1)) / log(ratio) where its scale is
+// logarithmic; onKnob is its inverse.
+func (l *laser) onAxis(i int, u float64) float64 {
+	if l.ratio == nil || l.ratio[i] == 0 {
+		return u
+	}
+	return math.Log(max(1+u*(l.ratio[i]-1), math.SmallestNonzeroFloat64)) / math.Log(l.ratio[i])
+}
+
+func (l *laser) onKnob(i int, axis float64) float64 {
+	if l.ratio == nil || l.ratio[i] == 0 {
+		return axis
+	}
+	return (math.Pow(l.ratio[i], axis) - 1) / (l.ratio[i] - 1)
 }
 
 // intensities returns g_bright and g_quiet.
 func (l *laser) intensities(u []float64, hours float64) (bright, quiet float64) {
 	var q [2]float64
-	widen := math.Sqrt(float64(l.dim) / 4)
-	for i := 0; i < l.dim; i += 2 {
-		x := u[i] - l.shift(i, hours)
-		if i+1 == l.dim {
+	d := l.acts()
+	widen := math.Sqrt(float64(d) / 4)
+	for i := 0; i < d; i += 2 {
+		x := l.onAxis(i, u[i]) - l.shift(i, hours)
+		if i+1 == d {
 			for k := range q {
 				a := (x - laserCentres[i][k]) / (widen * laserWidths[k].steep)
 				q[k] += a * a
 			}
 			break
 		}
-		y := u[i+1] - l.shift(i+1, hours)
+		y := l.onAxis(i+1, u[i+1]) - l.shift(i+1, hours)
 		for k := range q {
 			dx, dy := x-laserCentres[i][k], y-laserCentres[i+1][k]
 			a := (dx + dy) / (math.Sqrt2 * widen * laserWidths[k].steep)
@@ -194,9 +221,9 @@ func clippedMoments(e, sd, c float64) (mean, clippedSD float64) {
 
 // meanPointing returns the mean pointing.
 func (l *laser) meanPointing(u []float64) float64 {
-	tilt := u[0] - 0.5
+	tilt := l.onAxis(0, u[0]) - 0.5
 	if l.dim > 1 {
-		tilt -= u[1] - 0.5
+		tilt -= l.onAxis(1, u[1]) - 0.5
 	}
 	return l.pointing.mid() + laserTilt*l.pointing.span()*tilt
 }

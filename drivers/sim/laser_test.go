@@ -15,7 +15,7 @@ func newLaser(dim int) *laser {
 // brightest point and noisy, the quiet one a little dimmer and quiet, and the two
 // change places when variance is charged for.
 func TestLaserHasTwoRegions(t *testing.T) {
-	for dim := 1; dim <= maxVariables; dim++ {
+	for dim := 1; dim <= laserActs; dim++ {
 		l := newLaser(dim)
 		bright, brightVariance := l.moments(0, l.centre(0, 0), 0)
 		quiet, quietVariance := l.moments(0, l.centre(1, 0), 0)

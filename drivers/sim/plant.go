@@ -140,6 +140,23 @@ func (p *Plant) buildLaser() {
 	p.laser = &laser{source: p.source, dim: len(p.opt.Variables), noise: p.opt.Noise, drift: p.opt.Drift, saturation: p.opt.Saturation,
 		energy: interval{0, 20}, pointing: interval{-5, 5}}
 	p.model = p.laser
+	logarithmic, idle := []string{}, []string{}
+	p.laser.ratio = make([]float64, len(p.opt.Variables))
+	for i, v := range p.opt.Variables {
+		switch {
+		case i >= laserActs:
+			idle = append(idle, v.Name)
+		case v.Log:
+			p.laser.ratio[i] = v.High / v.Low
+			logarithmic = append(logarithmic, v.Name)
+		}
+	}
+	if len(idle) > 0 {
+		p.layout.note("the first %d knobs act, in file order; these do not: %s", laserActs, strings.Join(idle, ", "))
+	}
+	if len(logarithmic) > 0 {
+		p.layout.note("it goes with the logarithm of %s, whose scale is \"log\"", strings.Join(logarithmic, ", "))
+	}
 }
 
 // scaleLaser takes over the ranges of the sensors of energy and pointing.

@@ -27,7 +27,7 @@ func TestNewRefuses(t *testing.T) {
 		`drift is +Inf`:                                            func(o *Options) { o.Drift = math.Inf(1) },
 		`batch is -1s`:                                             func(o *Options) { o.Batch = -time.Second },
 		`takes no data, got "agnp"`:                                func(o *Options) { o.Data = "agnp" },
-		`has 0 variables; it takes one to 8`:                       func(o *Options) { o.Variables = nil },
+		`has 0 variables; it takes one to 200`:                     func(o *Options) { o.Variables = nil },
 		`has no sensor`:                                            func(o *Options) { o.Sensors = nil },
 		`its range [2, -2] is empty or endless`:                    func(o *Options) { o.Variables[0].Low, o.Variables[0].High = 2, -2 },
 		`it starts at 11, outside its device limits`:               func(o *Options) { o.Variables[1].Start = 11 },

@@ -23,7 +23,7 @@ type Options struct {
 	Batch time.Duration
 	// Seed determines every random number.
 	Seed uint64
-	// Variables in file order, one to eight.
+	// Variables in file order, one to 200.
 	Variables []Variable
 	// Sensors in file order, at least one.
 	Sensors []Sensor
@@ -41,8 +41,10 @@ const (
 // Variable is one input of the plant.
 type Variable struct {
 	Name, Unit string
-	// Low and High bound what a policy may ask for, in Unit; the plant's axis.
+	// Low and High bound what a policy may ask for, in Unit; the plant's axis. Log: the laser's axis is the
+	// logarithm of the value.
 	Low, High float64
+	Log       bool
 	// Start is where the variable is when the plant is switched on, in Unit. NaN: a
 	// variable that can be released is released then, any other is at mid-range.
 	Start float64

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +73,7 @@ func TestTruthAgainstGrid(t *testing.T) {
 // TestTruthFindsBothRegions: risk moves the optimum of every laser from the bright
 // region to the quiet one.
 func TestTruthFindsBothRegions(t *testing.T) {
-	for dim := 1; dim <= maxVariables; dim++ {
+	for dim := 1; dim <= laserActs; dim++ {
 		b := newBench(t, knobs(dim))
 		for region, alpha := range []float64{0, 0.5} {
 			known := b.truth(optimum.Query{Alpha: alpha})
@@ -83,6 +84,56 @@ func TestTruthFindsBothRegions(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestKnobsThatDoNotAct: a laser with more knobs than act is the one with those that do, whatever the others are, and
+// says which they are.
+func TestKnobsThatDoNotAct(t *testing.T) {
+	few, many := newBench(t, knobs(laserActs)), newBench(t, knobs(laserActs+7))
+	for _, alpha := range []float64{0, 0.5} {
+		want, got := few.truth(optimum.Query{Alpha: alpha}), many.truth(optimum.Query{Alpha: alpha})
+		if tolerance := 1e-6 * want.Range; math.Abs(got.Value-want.Value) > tolerance || math.Abs(got.Range-want.Range) > 1e-3*want.Range {
+			t.Errorf("alpha %v: %v of a range of %v, want %v of %v", alpha, got.Value, got.Range, want.Value, want.Range)
+		}
+		x := slices.Clone(got.Optimum.X)
+		for i := laserActs; i < len(x); i++ {
+			x[i] = 0.9
+		}
+		if v := many.score(alpha, x...); v != got.Value {
+			t.Errorf("alpha %v: %v where the idle knobs are elsewhere, %v where not", alpha, v, got.Value)
+		}
+	}
+	if notes := strings.Join(many.Notes(), "\n"); !strings.Contains(notes, "the first 8 knobs act, in file order; these do not: k8, k9") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestLogarithmicKnobs: the laser of knobs with logarithmic scales from 1 to 1000 is that of linear ones from 0 to 1 at
+// the third of their decimal logarithms.
+func TestLogarithmicKnobs(t *testing.T) {
+	linear, logarithmic := knobs(3), knobs(3)
+	for _, i := range []int{0, 2} {
+		v := &logarithmic.Variables[i]
+		v.Low, v.High, v.Start, v.Log = 1, 1000, 10, true
+	}
+	want, got := newBench(t, linear), newBench(t, logarithmic)
+	if a, b := want.score(0.5, 1.0/3, 0.25, 2.0/3), got.score(0.5, 10, 0.25, 100); math.Abs(a-b) > 1e-12 {
+		t.Errorf("at 10 and 100 %v, at a third and two %v", b, a)
+	}
+	for _, alpha := range []float64{0, 0.5} {
+		a, b := want.truth(optimum.Query{Alpha: alpha}), got.truth(optimum.Query{Alpha: alpha})
+		if math.Abs(a.Value-b.Value) > 1e-6*a.Range {
+			t.Errorf("alpha %v: %v at %v, want %v at %v", alpha, b.Value, b.Optimum.X, a.Value, a.Optimum.X)
+		}
+		for _, i := range []int{0, 2} {
+			if third := math.Log10(b.Optimum.X[i]) / 3; math.Abs(third-a.Optimum.X[i]) > 1e-3 {
+				t.Errorf("alpha %v: knob %d is best at %v, want at 1000^%v", alpha, i, b.Optimum.X[i], a.Optimum.X[i])
+			}
+		}
+	}
+	if notes := strings.Join(got.Notes(), "\n"); !strings.Contains(notes, `it goes with the logarithm of k0, k2, whose scale is "log"`) {
+		t.Errorf("notes %q", notes)
 	}
 }
 

@@ -94,7 +94,7 @@ func loadToCheck(ctx context.Context, path string, e *host.Env, probe bool, log 
 	if probe {
 		return setup.LoadProbed(ctx, path, e, log)
 	}
-	w, err = setup.LoadUnasked(path, e)
+	w, err = setup.Load(path, e)
 	return w, func() error { return nil }, err
 }
 

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/cmd/tuner/examine"
@@ -33,7 +34,11 @@ something is wrong.`,
 			var w *setup.Setup
 			if len(args) == 1 {
 				var err error
-				if w, err = setup.Load(args[0], e); err != nil {
+				w, err = setup.Load(args[0], e)
+				if asks, left := errors.AsType[*setup.Unasked](err); left { // where its devices are stands in the file
+					w, err = &setup.Setup{Config: asks.Config, Devices: asks.Devices}, nil
+				}
+				if err != nil {
 					return err
 				}
 			}

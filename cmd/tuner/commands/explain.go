@@ -8,7 +8,6 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/cmd/tuner/host"
-	"github.com/labtuner/tuner/cmd/tuner/setup"
 )
 
 func newSafetyCommand(e *host.Env) *cobra.Command {
@@ -23,7 +22,7 @@ func newSafetyCommand(e *host.Env) *cobra.Command {
 }
 
 func newExplainCommand(e *host.Env) *cobra.Command {
-	var why, markdown bool
+	var why, markdown, probe bool
 	cmd := &cobra.Command{
 		Use:   "explain [CONFIG]",
 		Short: "States, rules and transitions; or what they mean for a file",
@@ -40,11 +39,11 @@ which test shows it.`,
 			return oneFile("at most a configuration file")(cmd, args)
 		},
 		ValidArgsFunction: completeFiles("toml"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			t := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 			switch {
 			case len(args) == 1:
-				w, err := setup.Load(args[0], e)
+				w, err := loadProbed(cmd.Context(), args[0], e, probe)
 				if err != nil {
 					return err
 				}
@@ -60,6 +59,7 @@ which test shows it.`,
 			return t.Flush()
 		},
 	}
+	probeFlag(cmd, &probe)
 	cmd.Flags().BoolVar(&why, "why", false, "say why each rule's default is what it is")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print the rule table as the documentation has it")
 	return cmd

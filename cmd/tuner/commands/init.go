@@ -174,7 +174,7 @@ func writeChecked(path, text string, e *host.Env) error {
 	_, err = file.WriteString(text)
 	err = errors.Join(err, file.Close())
 	if err == nil {
-		_, err = setup.LoadUnasked(path, e)
+		_, err = setup.Load(path, e)
 		err = unlessUnasked(err)
 	}
 	if err != nil {

@@ -45,7 +45,7 @@ func TestInit(t *testing.T) {
 	}
 	e, _, _, _ := hosttest.Env()
 	file := filepath.Join(folder, "first.toml")
-	if _, err := setup.LoadUnasked(file, e); err != nil {
+	if _, err := setup.Load(file, e); err != nil {
 		if _, left := errors.AsType[*setup.Unasked](err); !left {
 			t.Errorf("%v\n%s", err, text)
 		}

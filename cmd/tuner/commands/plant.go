@@ -5,11 +5,11 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/serve"
-	"github.com/labtuner/tuner/cmd/tuner/setup"
 )
 
 func newPlantCommand(e *host.Env) *cobra.Command {
 	var device, faults string
+	var probe bool
 	cmd := &cobra.Command{
 		Use:   "plant CONFIG",
 		Short: "Serve the simulated plant as an instrument",
@@ -31,7 +31,7 @@ time or with one:
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := setup.Load(args[0], e)
+			w, err := loadProbed(cmd.Context(), args[0], e, probe)
 			if err != nil {
 				return err
 			}
@@ -42,6 +42,7 @@ time or with one:
 			return serve.Plant(cmd.Context(), e, w, serve.Asked{Devices: served, Faults: faults})
 		},
 	}
+	probeFlag(cmd, &probe)
 	cmd.Flags().StringVar(&device, "device", "", "serve this device only")
 	cmd.Flags().StringVar(&faults, "faults", "", "take faults from this named pipe while it runs")
 	return cmd

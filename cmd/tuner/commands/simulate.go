@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 
 func newSimulateCommand(e *host.Env) *cobra.Command {
 	var path, tries string
-	var asJSON, asMeasured bool
+	var asJSON, asMeasured, probe bool
 	var inject, warm []string
 	cmd := &cobra.Command{
 		Use:   "simulate CONFIG",
@@ -42,7 +43,7 @@ The output says how the safety layer reacts; a run that it ends has exit code 4.
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := setup.Load(args[0], e)
+			w, err := loadProbed(cmd.Context(), args[0], e, probe)
 			if err != nil {
 				return err
 			}
@@ -78,9 +79,23 @@ The output says how the safety layer reacts; a run that it ends has exit code 4.
 	cmd.Flags().StringVar(&tries, "try", "", "settings of your own to measure first, from a CSV table, a column a variable and a row a step")
 	cmd.Flags().StringArrayVar(&inject, "inject", nil, "a fault beside those of [plant], such as stuck:energy@120; may be repeated")
 	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
+	probeFlag(cmd, &probe)
 	cmd.Flags().BoolVar(&asMeasured, "as-measured", false, "cut decisions at the deadline by what work takes on this computer")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
+}
+
+// probeFlag adds the flag for loadProbed.
+func probeFlag(cmd *cobra.Command, probe *bool) {
+	cmd.Flags().BoolVar(probe, "probe", false, "ask the devices for what the file leaves to them; nothing is moved")
+}
+
+// loadProbed loads a file, and asks its devices what it leaves to them where that was wanted.
+func loadProbed(ctx context.Context, path string, e *host.Env, probe bool) (*setup.Setup, error) {
+	if probe {
+		return setup.LoadAsked(ctx, path, e, nil)
+	}
+	return setup.Load(path, e)
 }
 
 // countAsMeasured has units of work count for what they take on this computer.

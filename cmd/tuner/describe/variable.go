@@ -128,8 +128,8 @@ func grid(v *configs.Variable) string {
 	return scale
 }
 
-// wideSpan is by how many times a range or the levels differ where the logarithm is offered.
-const wideSpan = 30
+// WideSpan is by how many times a range or the levels differ where the logarithm is offered.
+const WideSpan = 30
 
 // wideRatio is by how many times a variable's range or levels differ, where that is so much that
 // low values lie almost together on the linear scale that it has; else 0.
@@ -138,7 +138,7 @@ func wideRatio(v *configs.Variable) float64 {
 	if n := len(v.Levels); n > 0 {
 		low, high = v.Levels[0], v.Levels[n-1]
 	}
-	if v.Scale != "log" && v.Range.Lo > 0 && high/low >= wideSpan {
+	if v.Scale != "log" && v.Range.Lo > 0 && high/low >= WideSpan {
 		return high / low
 	}
 	return 0

@@ -69,7 +69,7 @@ func docsTomlProblems(t *testing.T, text string) []string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := setup.LoadUnasked(file, &host.Env{Executable: "tuner"})
+	_, err := setup.Load(file, &host.Env{Executable: "tuner"})
 	if _, left := errors.AsType[*setup.Unasked](err); left { // to a program, as check says
 		return nil
 	}

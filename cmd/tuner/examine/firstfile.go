@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/policy"
 )
@@ -136,6 +138,9 @@ func writeKnob(line func(string, ...any), c chosen) {
 		line("range = [0.0, 1.0]   # CHANGE: the device does not say its limits")
 	} else if !c.Known {
 		line("range = [%s, %s]", decimal(low), decimal(high))
+	}
+	if low > 0 && high >= describe.WideSpan*low {
+		line(`# scale = "log"   # its range spans %s times: take this where its effect goes with the ratio`, show.Number(high/low))
 	}
 	if c.Resolution == 0 && c.Accuracy == 0 || !c.Known {
 		line("readback = { tolerance = %s }   # how near to its setpoint counts as there; a hundredth of the range", decimal((high-low)/100))

@@ -33,6 +33,22 @@ func TestFirstFileOfManyKnobs(t *testing.T) {
 	}
 }
 
+// A knob whose range spans more than thirty times has the logarithmic scale to take, and no other has.
+func TestFirstFileOfAWideRange(t *testing.T) {
+	one := Instrumented{Driver: "exec", Discovered: drivers.Discovered{Name: "wall"}}
+	for name, low := range map[string]float64{"light": 0, "wide": 1, "narrow": 40, "zero": 0} {
+		var c drivers.DiscoveredChannel
+		c.Name, c.Unit, c.Access, c.Min, c.Max, c.Safe, c.Known = name, "V", drivers.ReadWrite, low, 1000, math.NaN(), true
+		one.Channels = append(one.Channels, c)
+	}
+	for name, want := range map[string]bool{"wide": true, "narrow": false, "zero": false} {
+		text, err := FirstFile([]Instrumented{one}, Purpose{Name: "wall", Objective: "light", Steps: 60, Knobs: []string{name}})
+		if got := strings.Contains(text, `# scale = "log"   # its range spans 1000 times`); err != nil || got != want {
+			t.Errorf("%s (%v): %v, want %v in\n%s", name, err, got, want, text)
+		}
+	}
+}
+
 // A knob that is the objective, or is given twice, is refused by name.
 func TestFirstFileRefusesAKnobThatIsTaken(t *testing.T) {
 	one := Instrumented{Driver: "exec", Discovered: drivers.Discovered{Name: "wall"}}

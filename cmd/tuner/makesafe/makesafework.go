@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -153,7 +154,7 @@ func Load(ctx context.Context, e *host.Env, path string) (*setup.Setup, error) {
 // neverRun has the devices of a file asked that no run has left a copy of, where what it leaves to them is all
 // that err, which is wrong with it, comes of. Where they do not say it, the error tells how to do without.
 func neverRun(ctx context.Context, e *host.Env, path string, err error) (*setup.Setup, error) {
-	_, left := setup.LoadUnasked(path, e)
+	_, left := setup.Load(path, e)
 	asks, only := errors.AsType[*setup.Unasked](left)
 	if !only {
 		return nil, err
@@ -165,7 +166,7 @@ func neverRun(ctx context.Context, e *host.Env, path string, err error) (*setup.
 		return w, nil
 	}
 	return nil, fault.WithHint(fmt.Errorf("%w: %s leaves the safe values to its devices, and no run of it has left a copy of what they say: %w", loop.ErrUnsafe, path, err),
-		fmt.Sprintf("make it safe by hand; to have make-safe do without the device's word, write into the file what it leaves open (%s), as tuner check --probe --effective %s shows it", asks.Keys(), path))
+		fmt.Sprintf("make it safe by hand; to have make-safe do without the device's word, write into the file what it leaves open (%s), as tuner check --probe --effective %s shows it", strings.Join(asks.Keys(), ", "), path))
 }
 
 // lastGood wires the file that the newest run of a configuration went by, in place of the

@@ -8,10 +8,11 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
@@ -123,35 +124,25 @@ func (a *asker) load(ctx context.Context, path string, recorded func(*configs.Co
 
 // Unasked says that a file is in order as far as it goes, and what it leaves to its devices.
 type Unasked struct {
-	Config *configs.Config
+	Config  *configs.Config
+	Devices []Device
 }
 
 // Error says what is left to the devices.
 func (u *Unasked) Error() string {
-	return fmt.Sprintf("%s leaves %d keys to its devices, which have not been asked", u.Config.File, len(u.Config.Asks))
+	return fmt.Sprintf("%s leaves %s to its devices, which have not been asked; the first is %s", u.Config.File, show.Count(len(u.Config.Asks), "key"), u.Config.Asks[0].Key)
 }
 
 // Keys are the keys that are left to them.
-func (u *Unasked) Keys() string {
+func (u *Unasked) Keys() []string {
 	var keys []string
 	for _, a := range u.Config.Asks {
 		keys = append(keys, a.Key)
 	}
-	return strings.Join(keys, ", ")
+	return keys
 }
 
-// LoadUnasked is Load for who opens no device: the error is an *Unasked where nothing else is wrong with
-// a file that leaves keys to its devices.
-func LoadUnasked(path string, e *host.Env) (*Setup, error) {
-	w := new(Setup)
-	cfg, err := configs.Load(path, w.known())
-	if cfg == nil || len(cfg.Asks) == 0 {
-		return Load(path, e)
-	}
-	return w.unasked(cfg, err, e)
-}
-
-// ParseUnasked is LoadUnasked for a text, as if it stood in file.
+// ParseUnasked is Load for a text, as if it stood in file.
 func ParseUnasked(file string, text []byte, e *host.Env) (*Setup, error) {
 	w := new(Setup)
 	cfg, err := configs.Parse(file, text, w.known())
@@ -173,7 +164,7 @@ func (w *Setup) unasked(cfg *configs.Config, err error, e *host.Env) (*Setup, er
 	if left := cfg.Left(broken.Problems); len(left) > 0 {
 		return nil, configs.NewError(left...)
 	}
-	return nil, &Unasked{cfg}
+	return nil, fault.Usage(fault.WithHint(&Unasked{cfg, w.Devices}, "tuner check --probe "+cfg.File+" asks them, and says what the run will do; tuner run asks them too, and so do simulate, plant and safety explain with --probe; else write them into the file"))
 }
 
 // bounded refuses requests that a safe value would wait for too long, as Load does.

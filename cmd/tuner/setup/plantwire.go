@@ -64,7 +64,7 @@ func SimulationStart() time.Time { return time.Date(2000, time.January, 1, 0, 0,
 // plantVariable is variable i as the plant has it.
 func plantVariable(cfg *configs.Config, v *plan.Variable, i int) sim.Variable {
 	c := &cfg.Variables[i]
-	out := sim.Variable{Name: v.Name, Unit: v.Unit, Low: v.Low, High: v.High, Start: v.Start,
+	out := sim.Variable{Name: v.Name, Unit: v.Unit, Low: v.Low, High: v.High, Log: c.Scale == "log", Start: v.Start,
 		Device: c.Device, Channel: c.Channel, Resolution: OrZero(c.Resolution), Integer: c.Integer, Levels: c.Levels,
 		Actuated: v.Actuated, OnRelease: c.OnRelease, Safe: math.NaN(), Dose: v.Dose}
 	if v.Actuated && !v.Dose {

@@ -53,17 +53,16 @@ type Setup struct {
 	Doubts []configs.Problem
 }
 
-// Load reads a configuration and wires it. The error is an *configs.Error
-// with every problem of the file, the drivers' included.
+// Load reads a configuration and wires it, and opens no device. The error is an *configs.Error
+// with every problem of the file, the drivers' included, or an *Unasked where nothing is wrong with it but that
+// it leaves keys to its devices.
 func Load(path string, e *host.Env) (*Setup, error) {
-	w, err := LoadUnbounded(path, e)
-	if err == nil {
-		err = configs.NewError(waits{w.Config, w.Devices}.safeWaits()...)
+	w := new(Setup)
+	cfg, err := configs.Load(path, w.known())
+	if cfg != nil && len(cfg.Asks) > 0 {
+		return w.unasked(cfg, err, e)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+	return bounded(w.wire(cfg, err, e))
 }
 
 // LoadUnbounded is loadWiring for who makes safe: slow requests are no reason not to. What a

@@ -64,10 +64,9 @@ func (j *judge) alongEdge(axes []int, value func(u []float64) float64) func(u []
 			return u, v
 		}
 		const tries = 128
-		on := make([]float64, len(axes))
+		box := spreadOut(tries, len(axes))
 		for width := searchStep; width > searchEnd; width /= 2 {
-			for n := range tries {
-				lattice(on, n, tries)
+			for _, on := range box {
 				w := slices.Clone(u)
 				for k, i := range axes {
 					w[i] = min(max(u[i]+width*(2*on[k]-1), 0), 1)

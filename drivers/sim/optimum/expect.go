@@ -2,7 +2,12 @@ package optimum
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
 )
 
 // How many points an expectation over random variables takes: coarseNodes while
@@ -17,14 +22,28 @@ const (
 // first components of their vector of order-2 weights).
 var latticeVector = [8]uint32{1, 182667, 469891, 498753, 110745, 446247, 250185, 118627}
 
-// lattice fills p with point i of n, n a power of two, in (0,1)^len(p). The
+// spreadOut returns n points, n a power of two, in (0,1)^dim: of a lattice, where the
 // baker's transform x -> 1 - |2x-1| makes the error of an average over a smooth
-// function fall as 1/n² instead of 1/n (Hickernell, 2002).
-func lattice(p []float64, i, n int) {
-	for k := range p {
-		x := (float64(uint64(i)*uint64(latticeVector[k])%uint64(n)) + 0.5) / float64(n)
-		p[k] = 1 - math.Abs(2*x-1)
+// function fall as 1/n² instead of 1/n (Hickernell, 2002), or in more dimensions than its vector has, of Halton's
+// sequence, scrambled by Owen's method and always the same.
+func spreadOut(n, dim int) [][]float64 {
+	all := make([][]float64, n)
+	if dim > len(latticeVector) {
+		points, src := mat.NewDense(n, dim, nil), rand.NewPCG(1, 1)
+		samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(dim, src), Src: src}.Sample(points)
+		for i := range all {
+			all[i] = points.RawRowView(i)
+		}
+		return all
 	}
+	for i := range all {
+		all[i] = make([]float64, dim)
+		for k := range all[i] {
+			x := (float64(uint64(i)*uint64(latticeVector[k])%uint64(n)) + 0.5) / float64(n)
+			all[i][k] = 1 - math.Abs(2*x-1)
+		}
+	}
+	return all
 }
 
 // expectation returns a function of a point of the cube that gives the value of a
@@ -92,12 +111,10 @@ func (j *judge) stepped(axes []int) bool {
 // draws returns nodes points of the joint distribution of these axes, spread
 // evenly.
 func (j *judge) draws(axes []int, nodes int) [][]float64 {
-	draws := make([][]float64, nodes)
-	for n := range draws {
-		draws[n] = make([]float64, len(axes))
-		lattice(draws[n], n, nodes)
+	draws := spreadOut(nodes, len(axes))
+	for _, draw := range draws {
 		for k, i := range axes {
-			draws[n][k] = j.plant.Axes[i].Quantile(draws[n][k])
+			draw[k] = j.plant.Axes[i].Quantile(draw[k])
 		}
 	}
 	return draws

@@ -6,7 +6,7 @@ package optimum
 // a point of the unit cube, with one coordinate for each axis; the functions may be called
 // from any goroutine.
 type Plant struct {
-	// Axes are the variables in file order, at most eight.
+	// Axes are the variables in file order.
 	Axes    []Axis
 	Sensors []Sensor
 	// Goal is the signal that is the objective.

@@ -109,10 +109,8 @@ func (j *judge) starts(axes []int, count int) []start {
 	if len(axes) == 0 {
 		count = 1
 	}
-	on := make([]float64, len(axes))
-	for n := range count {
+	for _, on := range spreadOut(count, len(axes)) {
 		u := slices.Repeat([]float64{0.5}, j.dim())
-		lattice(on, n, count)
 		for k, i := range axes {
 			u[i] = on[k]
 		}
