@@ -177,7 +177,7 @@ func BenchmarkStep(b *testing.B) {
 
 // BenchmarkStepOfSets is BenchmarkStep with the choice among seven control sets of three variables.
 func BenchmarkStepOfSets(b *testing.B) {
-	for _, kind := range []string{"ucb-cvs", "ucb-cvs auto", "costids"} {
+	for _, kind := range []string{"ucb-cvs", "ucb-cvs auto", "costids", "pbgi"} {
 		for _, n := range []int{100, 500} {
 			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) { timedSteps(b, setsSpec(kind), n) })
 		}

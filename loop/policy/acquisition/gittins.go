@@ -2,6 +2,7 @@ package acquisition
 
 import (
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/quadrature"
@@ -94,11 +95,10 @@ type gittins struct {
 	logPrice   float64 // of a typical step
 
 	readers []reader
-	boxes   []box
+	boxes   []box     // of the points that are looked at together, one after the other
 	slopes  []float64 // of each box's mean, then of each one's standard deviation
 
-	x, byX, varianceByX, offset, slope []float64 // scratch
-	mean, variance                     [1]float64
+	points, mean, variance, byX, varianceByX, offset, slope []float64 // scratch
 }
 
 // box is a normal value with its weight in a mixture.
@@ -114,19 +114,7 @@ func (d *Decision) gittins(shape *expectations.Expected, set int, v model.View) 
 			o.random = append(o.random, i)
 		}
 	}
-	o.fit()
 	return o
-}
-
-// fit makes the scratch.
-func (o *gittins) fit() {
-	o.readers = readersOf(o.readers, o.view)
-	n, d := len(o.nodes.Weight)*len(o.view), o.view[0].GP.Dim()
-	if cap(o.boxes) < n {
-		o.boxes = make([]box, n)
-	}
-	o.boxes, o.slopes = o.boxes[:n], num.Resized(o.slopes, 2*n*len(o.controlled))
-	o.x, o.byX, o.varianceByX, o.offset, o.slope = num.Resized(o.x, d), num.Resized(o.byX, d), num.Resized(o.varianceByX, d), num.Resized(o.offset, d), num.Resized(o.slope, len(o.controlled))
 }
 
 // Dim implements [search.Objective].
@@ -144,7 +132,6 @@ func (o *gittins) Follow(other search.Objective) bool {
 	p, ok := other.(*gittins)
 	if ok {
 		o.shape, o.controlled, o.random, o.nodes, o.view, o.price, o.logPrice = p.shape, p.controlled, p.random, p.nodes, p.view, p.price, p.logPrice
-		o.fit()
 	}
 	return ok
 }
@@ -152,13 +139,19 @@ func (o *gittins) Follow(other search.Objective) bool {
 // Scales implements [search.Scaled].
 func (o *gittins) Scales(dst []float64) bool { return o.shape.Scales(dst) }
 
+// together is how many points are looked at together.
+const together = 24
+
 // Values implements [search.Objective].
 func (o *gittins) Values(dst, x []float64) {
 	size := o.Dim()
-	for j := range dst {
-		at := x[j*size : (j+1)*size]
-		o.open(at, false)
-		dst[j] = indexOf(o.boxes, o.logPrice+math.Log(o.price.At(at)))
+	for from := 0; from < len(dst); from += together {
+		to := min(from+together, len(dst))
+		each := o.open(x[from*size:to*size], to-from, false)
+		for j := range to - from {
+			at := x[(from+j)*size : (from+j+1)*size]
+			dst[from+j] = indexOf(o.boxes[j*each:(j+1)*each], o.logPrice+math.Log(o.price.At(at)))
+		}
 	}
 }
 
@@ -166,117 +159,168 @@ func (o *gittins) Values(dst, x []float64) {
 // keeps L - log cost at zero: its slope is that of L - log cost by x over that of L by the means.
 func (o *gittins) Gradients(dst, grad, x []float64) {
 	size := o.Dim()
-	slope := o.slope
-	for j := range dst {
-		at := x[j*size : (j+1)*size]
-		o.open(at, true)
-		c := o.price.Gradient(slope, at)
-		dst[j] = indexOf(o.boxes, o.logPrice+math.Log(c))
-		total, byMeans, g := logGain(o.boxes, dst[j]), 0.0, grad[j*size:(j+1)*size]
-		for i := range g {
-			g[i] = -slope[i] / c
-		}
-		for k, b := range o.boxes {
-			value, byMean, bySD := logImprovement(b.mean-dst[j], b.sd)
-			share := b.weight * math.Exp(value-total)
-			byMeans += share * byMean
+	o.slope = num.Resized(o.slope, size)
+	for from := 0; from < len(dst); from += together {
+		to := min(from+together, len(dst))
+		each := o.open(x[from*size:to*size], to-from, true)
+		for j := range to - from {
+			at, g := x[(from+j)*size:(from+j+1)*size], grad[(from+j)*size:(from+j+1)*size]
+			c := o.price.Gradient(o.slope, at)
 			for i := range g {
-				g[i] += share * (byMean*o.slopes[k*size+i] + bySD*o.slopes[(len(o.boxes)+k)*size+i])
+				g[i] = -o.slope[i] / c
 			}
-		}
-		for i := range g {
-			g[i] /= byMeans
+			dst[from+j] = indexOf(o.boxes[j*each:(j+1)*each], o.logPrice+math.Log(c))
+			o.gradient(g, j*each, (j+1)*each, dst[from+j])
 		}
 	}
 }
 
-// open sets the boxes, and their slopes where asked, to what is known of a setting.
-func (o *gittins) open(at []float64, slopes bool) {
-	size := o.Dim()
-	mean, variance, byX, varianceByX := &o.mean, &o.variance, o.byX, o.varianceByX
+// gradient adds to g the slope of L at the index over boxes from to to, and divides by that of L by the means.
+func (o *gittins) gradient(g []float64, from, to int, index float64) {
+	size := len(g)
+	total, byMeans := logGain(o.boxes[from:to], index), 0.0
+	for k := from; k < to; k++ {
+		b := o.boxes[k]
+		value, byMean, bySD := logImprovement(b.mean-index, b.sd)
+		share := b.weight * math.Exp(value-total)
+		byMeans += share * byMean
+		for i := range g {
+			g[i] += share * (byMean*o.slopes[k*size+i] + bySD*o.slopes[(len(o.boxes)+k)*size+i])
+		}
+	}
+	for i := range g {
+		g[i] /= byMeans
+	}
+}
+
+// open sets the boxes, and their slopes where asked, to what is known of n settings at, and returns how many each of
+// them has.
+func (o *gittins) open(at []float64, n int, slopes bool) (each int) {
+	nodes, d := len(o.nodes.Weight), o.view[0].GP.Dim()
+	each = nodes * len(o.view)
+	o.readers = readersOf(o.readers, o.view)
+	o.boxes = slices.Grow(o.boxes[:0], n*each)[:n*each]
+	o.place(at, n)
+	o.mean, o.variance = num.Resized(o.mean, n*nodes), num.Resized(o.variance, n*nodes)
+	if slopes {
+		o.slopes = num.Resized(o.slopes, 2*n*each*o.Dim())
+		o.byX, o.varianceByX, o.offset = num.Resized(o.byX, len(o.points)), num.Resized(o.varianceByX, len(o.points)), num.Resized(o.offset, d)
+	}
+	for m := range o.view {
+		if slopes {
+			o.readers[m].PredictGrads(o.mean, o.variance, o.byX, o.varianceByX, o.points)
+		} else {
+			o.readers[m].Predict(o.mean, o.variance, o.points)
+		}
+		for row := range n * nodes {
+			o.fill(m, row, slopes)
+		}
+	}
+	return each
+}
+
+// place sets points to the n settings at, each with every node of the random variables.
+func (o *gittins) place(at []float64, n int) {
+	nodes, d, size := len(o.nodes.Weight), o.view[0].GP.Dim(), o.Dim()
+	o.points = num.Resized(o.points, n*nodes*d)
+	for row := range n * nodes {
+		j, q, x := row/nodes, row%nodes, o.points[row*d:(row+1)*d]
+		for k, i := range o.controlled {
+			x[i] = at[j*size+k]
+		}
+		for k, i := range o.random {
+			x[i] = o.nodes.X[q*len(o.random)+k]
+		}
+	}
+}
+
+// fill sets the box of component m at a row of points, and its slopes where asked, from what the component predicts there.
+func (o *gittins) fill(m, row int, slopes bool) {
+	c, d, size := &o.view[m], o.view[0].GP.Dim(), o.Dim()
+	x, mean, n := o.points[row*d:(row+1)*d], o.mean[row], row*len(o.view)+m
 	var offset []float64
 	if slopes {
 		offset = o.offset
 	}
-	for k, i := range o.controlled {
-		o.x[i] = at[k]
+	if c.Offset != nil {
+		mean += c.Offset(offset, x)
 	}
-	for q, w := range o.nodes.Weight {
-		for k, i := range o.random {
-			o.x[i] = o.nodes.X[q*len(o.random)+k]
+	sd := math.Sqrt(max(o.variance[row], leastVariance*c.GP.Kernel().Variance(x)))
+	o.boxes[n] = box{o.nodes.Weight[row%len(o.nodes.Weight)] * c.Weight, c.Mean + c.Scale*mean, c.Scale * sd}
+	if !slopes {
+		return
+	}
+	for k, i := range o.controlled {
+		slope := o.byX[row*d+i]
+		if c.Offset != nil {
+			slope += offset[i]
 		}
-		for m := range o.view {
-			c, n := &o.view[m], q*len(o.view)+m
-			if slopes {
-				o.readers[m].PredictGrads(mean[:], variance[:], byX, varianceByX, o.x)
-			} else {
-				o.readers[m].Predict(mean[:], variance[:], o.x)
-			}
-			if c.Offset != nil {
-				mean[0] += c.Offset(offset, o.x)
-			}
-			sd := math.Sqrt(max(variance[0], leastVariance*c.GP.Kernel().Variance(o.x)))
-			o.boxes[n] = box{w * c.Weight, c.Mean + c.Scale*mean[0], c.Scale * sd}
-			if !slopes {
-				continue
-			}
-			for k, i := range o.controlled {
-				slope := byX[i]
-				if c.Offset != nil {
-					slope += offset[i]
-				}
-				o.slopes[n*size+k] = c.Scale * slope
-				o.slopes[(len(o.boxes)+n)*size+k] = c.Scale * varianceByX[i] / (2 * sd)
-			}
-		}
+		o.slopes[n*size+k] = c.Scale * slope
+		o.slopes[(len(o.boxes)+n)*size+k] = c.Scale * o.varianceByX[row*d+i] / (2 * sd)
 	}
 }
 
 // logGain is the logarithm of the expected gain over g.
 func logGain(boxes []box, g float64) float64 {
+	value, _ := logGainSlope(boxes, g)
+	return value
+}
+
+// logGainSlope is the logarithm of the expected gain over g, and how fast that falls with g.
+func logGainSlope(boxes []box, g float64) (value, slope float64) {
 	sum := logSum{math.Inf(-1)}
 	for _, b := range boxes {
-		value, _, _ := logImprovement(b.mean-g, b.sd)
-		sum.add(value + math.Log(b.weight))
+		one, byMean, _ := logImprovement(b.mean-g, b.sd)
+		old, part := sum.add(one + math.Log(b.weight))
+		slope = old*slope + part*byMean
 	}
-	return sum.value
+	return sum.value, slope
 }
 
 // indexOf is the g over which the expected gain has this logarithm, by Newton's method on the logarithm
-// inside of a bracket: the gain is at least mean - g, so g is at least the mean less the cost.
+// inside of a bracket: the gain is at least mean - g, so g is at least the mean less the cost, and at least that of each
+// box alone.
 func indexOf(boxes []box, logCost float64) float64 {
-	mean, top, widest := 0.0, math.Inf(-1), 0.0
+	mean, least, widest := 0.0, math.Inf(-1), 0.0
 	for _, b := range boxes {
 		mean += b.weight * b.mean
-		top, widest = max(top, b.mean), max(widest, b.sd)
+		least, widest = max(least, b.mean+b.sd*reach(logCost-math.Log(b.weight*b.sd))), max(widest, b.sd)
 	}
-	low := mean - math.Exp(logCost)
-	step := widest
-	for logGain(boxes, top+step) > logCost {
-		step *= 2
-	}
-	high := top + step
-	g := min(max(mean, low), high)
+	low, high := mean-math.Exp(logCost), math.Inf(1)
+	g, step := max(least, low), widest
 	const rounds = 200 // bisection alone needs about 60
 	for range rounds {
-		value, slope := logGain(boxes, g), 0.0
-		for _, b := range boxes {
-			one, byMean, _ := logImprovement(b.mean-g, b.sd)
-			slope += b.weight * math.Exp(one-value) * byMean
-		}
+		value, slope := logGainSlope(boxes, g)
 		if value > logCost {
-			low = g
+			low = max(low, g)
 		} else {
-			high = g
+			high = min(high, g)
 		}
 		next := g + (value-logCost)/slope
-		if !(next > low && next < high) {
+		switch {
+		case next >= low && next <= high:
+		case math.IsInf(high, 1):
+			next = low + step
+			step *= 2
+		default:
 			next = low + (high-low)/2
 		}
-		if math.Abs(next-g) <= 1e-13*(math.Abs(g)+widest) {
+		// Newton's method squares the error: the step after one of this size is lost in rounding.
+		if math.Abs(next-g) <= 1e-8*(math.Abs(g)+widest) {
 			return next
 		}
 		g = next
 	}
 	return g
+}
+
+// reach is about how many standard deviations above its mean a normal value has this logarithm of the expected gain in standard
+// deviations: log(phi(z)/z^2) far above. Close is enough, to begin with.
+func reach(logGain float64) float64 {
+	const bend = -2.5 // where the one curve goes over into the other
+	if logGain > bend {
+		return -math.Exp(logGain)
+	}
+	z := math.Sqrt(-2 * logGain)
+	return math.Sqrt(max(-2*(logGain+0.5*math.Log(2*math.Pi)+2*math.Log(z)), 0))
 }

@@ -25,14 +25,12 @@ type tail interface {
 // square of precision at most.
 const tailFrom = 5
 
-// tailTerms of the continued fraction give all digits from tailFrom on.
-const tailTerms = 60
-
 // tailFraction is K of Mills' ratio R(t) = (1 - Phi(t))/phi(t) = 1/(t + K), with Laplace's continued
-// fraction K = 1/(t + 2/(t + 3/(t + ...))), for t >= tailFrom (Abramowitz and Stegun, 26.2.14).
+// fraction K = 1/(t + 2/(t + 3/(t + ...))), for t >= tailFrom (Abramowitz and Stegun, 26.2.14). It takes as many terms
+// as change its last digit, and a few more.
 func tailFraction(t float64) float64 {
 	k := 0.0
-	for i := tailTerms; i >= 1; i-- {
+	for i := 10 + int(900/(t*t)); i >= 1; i-- {
 		k = float64(i) / (t + k)
 	}
 	return k

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -38,6 +39,21 @@ func TestLogarithmsInTheTail(t *testing.T) {
 					t.Errorf("%s at %g, %g: number %d is %.17g, want %.17g", name, r.Mean, r.SD, i, got[i], c.want[i])
 				}
 			}
+		}
+	}
+}
+
+// The terms of the continued fraction are enough: four hundred give the same number, to the last bit.
+func TestTailFractionHasEnoughTerms(t *testing.T) {
+	const seed = 1
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 20_000 {
+		at, want := tailFrom*math.Exp(4*rng.Float64()*rng.Float64()), 0.0
+		for i := 400; i >= 1; i-- {
+			want = float64(i) / (at + want)
+		}
+		if got := tailFraction(at); got != want {
+			t.Fatalf("seed %d: at %v it is %v, with 400 terms %v", seed, at, got, want)
 		}
 	}
 }
