@@ -9,7 +9,8 @@ import (
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
-// greatestReading is the greatest amount of what is believed of a sensor: squares of it can be summed.
+// greatestReading is the greatest amount of what is believed of a sensor, and how many times apart the ends of a
+// logarithmic scale may be: squares of it can be summed.
 const greatestReading = 1e100
 
 // sensor checks one [[sensor]].
@@ -134,7 +135,9 @@ func (k *checker) scale(v *Variable, at string) {
 		return
 	}
 	if v.Range.Lo <= 0 {
-		k.bad(at+".scale", fmt.Sprintf("a logarithm needs a range above 0, and it is %s", schema.FormatRange(v.Range)), "raise the range's low end, or leave scale out", at+".range")
+		k.bad(at+".scale", fmt.Sprintf("a logarithm needs a range above 0, and it is %s", schema.FormatRange(v.Range)), "write a range above 0, such as range = [1.0, 1000.0], or leave scale out", at+".range")
+	} else if v.Range.Hi/v.Range.Lo > greatestReading {
+		k.bad(at+".scale", fmt.Sprintf("the ends of the range %s are more than %s times apart", schema.FormatRange(v.Range), schema.FormatNumber(greatestReading)), "write what the variable can take", at+".range")
 	}
 	if v.WhenRandom.Distribution == "normal" {
 		k.bad(at+".when_random.distribution", "a normal distribution of the value does not go with a logarithmic scale", `write "learn", or "uniform", which is uniform in the logarithm`, at+".scale")

@@ -39,8 +39,8 @@ type stepper struct {
 	// proposed says that the policy has decided a step which is not under way yet, wantBest
 	// ends the search.
 	proposed, wantBest bool
-	// toldSame says that shots which are the same to the bit were told of.
-	toldSame bool
+	// toldSame says that shots which are the same to the bit were told of, toldUnusable that values which are none were.
+	toldSame, toldUnusable bool
 	// people is what people have asked for.
 	people people
 	// changes are those that were made while the run goes on.
@@ -218,6 +218,10 @@ func (l *stepper) conclude(problem string) {
 	if same := s.shots.Same(&l.opt); same != "" && !l.toldSame {
 		l.toldSame = true
 		l.event("warn", "shots", same)
+	}
+	if unusable := s.shots.Unusable(); unusable != "" && !l.toldUnusable {
+		l.toldUnusable = true
+		l.event("warn", "shots", unusable)
 	}
 	o := l.outcome()
 	observations := l.opt.Observations(plan.Concluded{Set: s.Set, Requested: s.Decision.Requested, Outcome: o, PerShot: s.PerShot, Shots: s.shots.Taken()})

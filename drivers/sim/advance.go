@@ -2,7 +2,10 @@ package sim
 
 import "github.com/labtuner/tuner/drivers/sim/optimum"
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // advance brings the plant up to the clock's present time: faults begin and end
 // at their times, and the latest shot is captured. The caller holds mu.
@@ -52,7 +55,7 @@ func (p *Plant) position(i int, t time.Duration) (motor, optic float64) {
 		return value, value
 	}
 	if d := p.released[i]; k.released && d.kind != Held && !k.stuck {
-		u := d.quantile(p.uniform(streamDraw+uint64(i), p.cadence.draw(t)))
+		u := p.quantile(i, d)(p.uniform(streamDraw+uint64(i), p.cadence.draw(t)))
 		motor = v.Low + u*(v.High-v.Low)
 		optic = motor
 	} else {
@@ -65,6 +68,14 @@ func (p *Plant) position(i int, t time.Duration) (motor, optic float64) {
 		motor, optic = v.nearest(motor), v.nearest(optic)
 	}
 	return motor, optic
+}
+
+// quantile is that of a released variable's distribution on the cube: one that is uniform is so on the plant's axis.
+func (p *Plant) quantile(i int, d dist) func(q float64) float64 {
+	if p.laser != nil && d.kind == Uniform {
+		return func(q float64) float64 { return p.laser.onKnob(i, d.quantile(q)) }
+	}
+	return d.quantile
 }
 
 // settings returns every variable's value at t, as its own sensor would say
@@ -142,7 +153,7 @@ func (p *Plant) record(n uint64) {
 
 // readback returns what a variable's own sensor says at t when its value is
 // value: with noise and in steps of its resolution. A sensor without a resolution
-// has a noise of 1e-4 of the range, any other a quarter of its step.
+// has a noise of 1e-4 of the range, of a logarithmic scale of the value, any other a quarter of its step.
 func (p *Plant) readback(i int, value float64, t time.Duration) float64 {
 	v := &p.opt.Variables[i]
 	if p.table != nil || v.stepped() {
@@ -152,6 +163,9 @@ func (p *Plant) readback(i int, value float64, t time.Duration) float64 {
 	sd := share * v.Resolution
 	if v.Resolution == 0 {
 		sd = unstepped * (v.High - v.Low)
+		if v.Log {
+			sd = unstepped * math.Abs(value)
+		}
 	}
 	z := p.normal(streamReadback+uint64(i), uint64(t))
 	return v.nearest(value + sd*min(max(z, -4), 4))

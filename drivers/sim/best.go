@@ -1,14 +1,19 @@
 package sim
 
-import "github.com/labtuner/tuner/drivers/sim/optimum"
+import (
+	"context"
+	"slices"
+
+	"github.com/labtuner/tuner/drivers/sim/optimum"
+)
 
 // Truth searches the plant's optimum at its present state. It does not disturb the plant.
-func (p *Plant) Truth(q optimum.Query) (optimum.Truth, error) {
+func (p *Plant) Truth(ctx context.Context, q optimum.Query) (optimum.Truth, error) {
 	p.mu.Lock()
 	p.advance()
 	hours := p.now.Hours()
 	p.mu.Unlock()
-	return optimum.Find(p.law(hours), q)
+	return optimum.Find(ctx, p.law(hours), q)
 }
 
 // law is what the search for the truth knows of the plant at a time.
@@ -29,8 +34,9 @@ func (p *Plant) law(hours float64) optimum.Plant {
 			a.Nearest = v.nearest
 		}
 		if d.kind != Held {
-			a.Quantile = d.quantile
+			a.Quantile = p.quantile(i, d)
 		}
+		a.Idle = p.laser != nil && i >= laserActs && !slices.ContainsFunc(p.layout.outputs, func(s output) bool { return s.from == optimum.Variable && s.index == i })
 		out.Axes = append(out.Axes, a)
 	}
 	for _, s := range p.layout.outputs {

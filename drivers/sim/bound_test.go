@@ -39,7 +39,7 @@ func TestTruthWithinBounds(t *testing.T) {
 	// With u1 left to chance, uniform, 95% of the draws have u0 - u1 >= 0.3 nowhere, and
 	// u0 - u1 >= -0.25 from u0 = 0.7 on.
 	q.ControlSets = [][]bool{{true, false}}
-	if _, err := b.Truth(q); err == nil || !strings.Contains(err.Error(), "no setting keeps the bounds") {
+	if _, err := b.Truth(b.t.Context(), q); err == nil || !strings.Contains(err.Error(), "no setting keeps the bounds") {
 		t.Errorf("error %v, want that no setting keeps the bounds", err)
 	}
 	q.Bounds[0].Low = pointing.mid() - 0.25*laserTilt*pointing.span()

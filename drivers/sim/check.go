@@ -11,6 +11,9 @@ import (
 // maxVariables bounds the number of variables: a policy takes no more.
 const maxVariables = 200
 
+// widestRatio bounds how many times apart the ends of a logarithmic scale are.
+const widestRatio = 1e100
+
 // check returns everything that is wrong with the options, one error a problem.
 func (o *Options) check() error {
 	var problems []error
@@ -92,8 +95,8 @@ func (v *Variable) check() error {
 		return fmt.Errorf("its range [%v, %v] is empty or endless", v.Low, v.High)
 	case !(low <= v.Low) || !(high >= v.High):
 		return fmt.Errorf("its device limits [%v, %v] do not hold its range [%v, %v]", low, high, v.Low, v.High)
-	case v.Log && !(v.Low > 0):
-		return fmt.Errorf("its scale is logarithmic and its range begins at %v; it must be above 0", v.Low)
+	case v.Log && !(v.Low > 0 && v.High/v.Low <= widestRatio):
+		return fmt.Errorf("its scale is logarithmic and its range [%v, %v]; it must be above 0, and its ends at most %g times apart", v.Low, v.High, widestRatio)
 	case v.Start < low || v.Start > high:
 		return fmt.Errorf("it starts at %v, outside its device limits [%v, %v]", v.Start, low, high)
 	case v.Safe < low || v.Safe > high:
@@ -136,6 +139,9 @@ func (s *Sensor) check() error {
 func (v *Variable) limits() (low, high float64) {
 	if v.Min == 0 && v.Max == 0 {
 		span := v.High - v.Low
+		if v.Log {
+			return 0, v.High + 2*span
+		}
 		return v.Low - 2*span, v.High + 2*span
 	}
 	return v.Min, v.Max

@@ -155,7 +155,7 @@ func TestDosingOptimum(t *testing.T) {
 	o := dosingOptions()
 	o.Variables = o.Variables[:2]
 	b := newBench(t, o)
-	known, err := b.Truth(optimum.Query{})
+	known, err := b.Truth(t.Context(), optimum.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -219,7 +219,9 @@ func (p *Plant) boot() {
 		switch p.opt.Kind {
 		case "laser":
 			k.ownSpeed, k.ownLag = laserSpeed*(v.High-v.Low), laserLag.Seconds()
-			if i < 2 && !v.stepped() {
+			if v.Log { // a share of the range would be many times its low values
+				k.ownLag = 0
+			} else if i < 2 && !v.stepped() {
 				k.play = laserPlay * (v.High - v.Low)
 			}
 		case "growth":

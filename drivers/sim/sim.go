@@ -67,7 +67,7 @@ type Variable struct {
 	// Safe is what Halt drives to, in Unit; NaN: Start, or mid-range without one.
 	Safe float64
 	// Min and Max are the device's own limits, in Unit. Both 0: the range and two
-	// spans to either side, wide enough for any sensible hard limit of a file.
+	// spans to either side, of a logarithmic scale from 0, wide enough for any sensible hard limit of a file.
 	Min, Max float64
 }
 

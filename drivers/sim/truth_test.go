@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -28,7 +29,7 @@ func knobs(n int) Options {
 
 func (b bench) truth(q optimum.Query) optimum.Truth {
 	b.t.Helper()
-	known, err := b.Truth(q)
+	known, err := b.Truth(b.t.Context(), q)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -132,8 +133,51 @@ func TestLogarithmicKnobs(t *testing.T) {
 			}
 		}
 	}
+	stage := got.device("stage")
+	got.write(stage, map[string]float64{"c0": 1, "c2": 1000})
+	got.clock.move(3 * time.Second)
+	for range 100 { // its sensor's noise is cut at four times 1e-4
+		got.clock.move(time.Second)
+		if v := got.read(stage, "c0", "c2").Values; math.Abs(v["c0"]-1) > 4.1e-4 || math.Abs(v["c2"]-1000) > 0.41 {
+			t.Fatalf("sent to 1 and 1000, the knobs read %v", v)
+		}
+	}
 	if notes := strings.Join(got.Notes(), "\n"); !strings.Contains(notes, `it goes with the logarithm of k0, k2, whose scale is "log"`) {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestLogarithmicKnobLeftAlone: one that is left to a uniform distribution is uniform on the plant's axis, as the policy
+// takes it, so that the plant is worth what it is with linear ones.
+func TestLogarithmicKnobLeftAlone(t *testing.T) {
+	linear, logarithmic := knobs(3), knobs(3)
+	v := &logarithmic.Variables[2]
+	v.Low, v.High, v.Start, v.Log = 1, 1000, 10, true
+	q := optimum.Query{ControlSets: [][]bool{{true, true, false}}}
+	a, b := newBench(t, linear), newBench(t, logarithmic)
+	if want, got := a.truth(q), b.truth(q); math.Abs(want.Value-got.Value) > 1e-6*want.Range {
+		t.Errorf("the best is %v, want %v", got.Value, want.Value)
+	}
+	b.write(b.device("stage"), map[string]float64{"c0": 0.5}, "c2")
+	low := 0
+	const draws = 1000
+	for range draws {
+		b.clock.move(laserDraw)
+		if x := b.read(b.device("stage"), "c2").Values["c2"]; x < 10 {
+			low++
+		}
+	}
+	if share := float64(low) / draws; math.Abs(share-1.0/3) > 4*math.Sqrt(2.0/9/draws) { // the standard error, four times
+		t.Errorf("%v of the draws from 1 to 1000 are below 10, want a third", share)
+	}
+}
+
+// TestTruthCanBeEnded: a search whose context is done says so, and gives nothing.
+func TestTruthCanBeEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if known, err := newBench(t, knobs(3)).Truth(ctx, optimum.Query{}); !errors.Is(err, context.Canceled) || known.Optimum.X != nil {
+		t.Errorf("%v, %v", known, err)
 	}
 }
 
@@ -416,7 +460,7 @@ func TestTruthOfFormula(t *testing.T) {
 	if math.Abs(linear.Value-plain.Value) > 1e-6*plain.Range || math.Abs(linear.Range-plain.Range) > 1e-6*plain.Range {
 		t.Errorf("the energy as a formula: %v and %v, as the sensor %v and %v", linear.Value, linear.Range, plain.Value, plain.Range)
 	}
-	_, err := b.Truth(optimum.Query{Formula: func(map[string]float64) (float64, error) { return 0, errors.New("no") }})
+	_, err := b.Truth(t.Context(), optimum.Query{Formula: func(map[string]float64) (float64, error) { return 0, errors.New("no") }})
 	if err == nil || !strings.Contains(err.Error(), "no value anywhere") {
 		t.Errorf("a formula that always fails: %v", err)
 	}
@@ -447,7 +491,7 @@ func TestTruthRefuses(t *testing.T) {
 		"control set 0 has 1 ent": {ControlSets: [][]bool{{true}}},
 		"candidate 1 has 3 val":   {Candidates: [][]float64{{0, 0}, {0, 0, 0}}},
 	} {
-		if _, err := b.Truth(q); err == nil || !strings.Contains(err.Error(), words) {
+		if _, err := b.Truth(b.t.Context(), q); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%v, want an error with %q", err, words)
 		}
 	}

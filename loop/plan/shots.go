@@ -34,9 +34,11 @@ type Shots struct {
 	// pending says that a shot of the instant at waits for other sensors.
 	pending bool
 	at      time.Time
-	// unusable says why the last value of the objective is none, nil where it is one.
-	unusable error
-	taken    []journal.Shot
+	// unusable says why the last value of the objective is none, nil where it is one; refused is how many of the step were
+	// none, and refusal why the last of them was.
+	unusable, refusal error
+	refused           int
+	taken             []journal.Shot
 	// block is for how many shots memory is taken at a time, room what is left for their readings.
 	block int
 	room  []float64
@@ -102,6 +104,7 @@ func (s *Shots) Try(o *Options, v View, now journal.Stamp) bool {
 	s.pending = false
 	y, err := o.Objective.Of(shot.Sensors)
 	if s.unusable = err; err != nil {
+		s.refused, s.refusal = s.refused+1, err
 		return false // no data: the wait for the next value goes on
 	}
 	shot.Step, shot.Index, shot.Objective, shot.At = s.step, len(s.taken), y, now
@@ -155,6 +158,15 @@ func (s *Shots) fill(o *Options, view View) (p journal.Shot, ok bool) {
 		}
 	}
 	return p, true
+}
+
+// Unusable says, in words, that there were values of the objective beside the shots that are none, "" where there were none.
+func (s *Shots) Unusable() string {
+	if s.refused == 0 || len(s.taken) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of the objective in step %d could not be used, the last because %v; the step has the others, %s",
+		Counted(s.refused, "value"), s.step, s.refusal, Counted(len(s.taken), "shot"))
 }
 
 // Missing names what kept shots from being complete.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,12 +44,12 @@ The output says how the safety layer reacts; a run that it ends has exit code 4.
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := needsPlant(args[0], e); err != nil {
+				return err
+			}
 			w, err := loadProbed(cmd.Context(), args[0], e, probe)
 			if err != nil {
 				return err
-			}
-			if w.Plant == nil {
-				return w.Refuse("plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth", "dosing" or "table", or tune the instrument itself with tuner run`)
 			}
 			earlier, err := w.ReadWarm(w.WarmFiles(warm))
 			if err != nil {
@@ -83,6 +84,22 @@ The output says how the safety layer reacts; a run that it ends has exit code 4.
 	cmd.Flags().BoolVar(&asMeasured, "as-measured", false, "cut decisions at the deadline by what work takes on this computer")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
+}
+
+// needsPlant refuses a file without a plant, before its devices are asked anything.
+func needsPlant(path string, e *host.Env) error {
+	w, err := setup.Load(path, e)
+	asks, left := errors.AsType[*setup.Unasked](err)
+	switch {
+	case left:
+		w = &setup.Setup{Config: asks.Config}
+	case err != nil:
+		return err
+	}
+	if w.Config.Plant == nil {
+		return w.Refuse("plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth", "dosing" or "table", or tune the instrument itself with tuner run`)
+	}
+	return nil
 }
 
 // probeFlag adds the flag for loadProbed.

@@ -146,6 +146,9 @@ func reportStart(w *setup.Setup, b io.Writer, f Finale) {
 // reportTruth compares with what the simulated plant knows of itself.
 func reportTruth(w *setup.Setup, b io.Writer, f Finale) {
 	t := f.Truth
+	if f.NoTruth != nil {
+		fmt.Fprintf(b, "\ntruth: not known: %v\n", f.NoTruth)
+	}
 	if t == nil {
 		return
 	}
@@ -164,8 +167,12 @@ func reportTruth(w *setup.Setup, b io.Writer, f Finale) {
 		what += " within the constraints"
 	}
 	fmt.Fprintf(b, "\ntruth: the plant's best %s is %s, at %s\n", what, show.Quantity(t.Value, boundUnit(w)), strings.Join(at, ", "))
-	if math.IsNaN(t.value) && len(w.Spec.Constraints) > 0 && f.Result.HasFound {
+	switch {
+	case !f.Result.HasFound || !math.IsNaN(t.value):
+	case t.breaks:
 		fmt.Fprintln(b, "truth: the recommended setting breaks a constraint")
+	default:
+		fmt.Fprintln(b, "truth: at the recommended setting not every shot has a value that can be learnt from")
 	}
 	if !math.IsNaN(t.Regret) {
 		fmt.Fprintf(b, "truth: the recommended setting gives %s: regret %s, %.2g%% of the range of %s\n",
@@ -287,7 +294,9 @@ type Finale struct {
 	// Err is what ended the run, nil at a stop condition.
 	Err   error
 	Truth *truth
-	Tally *Tally
+	// NoTruth says why it is not known where there is a plant.
+	NoTruth error
+	Tally   *Tally
 	// Levels are those of a sparkline that the terminal can show.
 	Levels string
 	// Took is the time by this machine's clock.

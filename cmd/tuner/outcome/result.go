@@ -19,12 +19,14 @@ import (
 // truth is the plant's own answer to what was sought.
 type truth struct {
 	optimum.Truth
-	// value and Regret of the recommendation, in the user's sense; NaN without one.
+	// value and Regret of the recommendation, in the user's sense; NaN without one. breaks says that it breaks a
+	// constraint.
 	value, Regret float64
+	breaks        bool
 }
 
 // AskPlant compares a result with the plant's truth.
-func AskPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
+func AskPlant(ctx context.Context, w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
 	q := optimum.Query{Alpha: w.Spec.Risk, Minimize: w.Options.Objective.Minimize, Candidates: w.Spec.Candidates}
 	if w.Spec.RandomDraws == "step" {
 		q.SpreadCounts = w.Options.Objective.Shots
@@ -35,7 +37,7 @@ func AskPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
 	for _, set := range w.Spec.ControlSets {
 		q.ControlSets = append(q.ControlSets, chosen(w, set))
 	}
-	if f := w.Options.Objective.Formula; f != nil {
+	if o := &w.Options.Objective; o.Formula != nil {
 		values := make([]float64, len(w.Options.Sensors))
 		q.Formula = func(named map[string]float64) (float64, error) {
 			for i, s := range w.Options.Sensors {
@@ -45,16 +47,17 @@ func AskPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
 				}
 				values[i] = v
 			}
-			return f(values)
+			return o.Of(values)
 		}
 	}
-	t, err := plant.Truth(q)
+	t, err := plant.Truth(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	out := &truth{Truth: t, value: math.NaN(), Regret: math.NaN()}
 	if r.HasFound {
 		out.value = t.ValueOf(r.Found.ControlSet, withHeld(&r.Found))
+		out.breaks = !t.Keeps(r.Found.ControlSet, withHeld(&r.Found))
 		out.Regret = t.Value - out.value
 		if q.Minimize {
 			out.Regret = out.value - t.Value

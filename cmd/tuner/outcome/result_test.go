@@ -30,7 +30,7 @@ func TestTruthOfAHeldVariable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := AskPlant(w, plant, loop.Result{HasFound: true, Found: found})
+		out, err := AskPlant(t.Context(), w, plant, loop.Result{HasFound: true, Found: found})
 		if err != nil {
 			t.Fatal(err)
 		}

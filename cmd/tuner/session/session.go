@@ -7,6 +7,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -92,6 +93,11 @@ func (s *session) play(ctx context.Context) error {
 	s.began = s.Env.Now()
 	s.tell = show.NewNarrator(s.Env.Stderr, s.Env.Style())
 	defer s.tell.Close()
+	if s.Setup.Options.Mode == plan.Simulate {
+		for _, note := range s.Setup.PlantNotes {
+			s.tell.Detail("plant: %s", note)
+		}
+	}
 	var err error
 	if s.service, err = newNotifier(s.Env.Manager, s.Clock, s.Setup.Options.Tick); err != nil {
 		return err
@@ -136,16 +142,29 @@ func (s *session) play(ctx context.Context) error {
 	}
 	f.Took = s.Env.Now().Sub(s.began)
 	s.service.close(s.lastWords(f))
-	var truthErr error
 	if s.plant != nil && s.Setup.Options.Mode == plan.Simulate {
-		f.Truth, truthErr = outcome.AskPlant(s.Setup, s.plant, f.Result)
+		asking, stop := whileAsked(ctx)
+		f.Truth, f.NoTruth = outcome.AskPlant(asking, s.Setup, s.plant, f.Result)
+		stop()
 	}
 	f.Line = outcome.NewLine(s.Setup, f.Result, f.Truth, f.Err)
 	line, lineErr := show.EncodeLine(f.Line)
 	closeErr := errors.Join(doors.stop(), s.closeJournal(f.Result, line))
 	s.heralds.close()
 	s.tell.Close()
-	return errors.Join(f.Err, truthErr, lineErr, closeErr, s.closeControl(), s.print(f, line))
+	return errors.Join(f.Err, lineErr, closeErr, s.closeControl(), s.print(f, line))
+}
+
+// truthTime bounds how long the plant's best setting is searched.
+const truthTime = time.Minute
+
+// whileAsked is for as long as the plant is asked for its best setting: until a signal that comes now; one
+// that has ended the run has been followed.
+func whileAsked(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, truthTime, fmt.Errorf("it takes more than %v", truthTime))
 }
 
 // errReaderGone ends a simulation whose lines nobody reads any more.

@@ -193,7 +193,11 @@ func (a *asker) ask(ctx context.Context, cfg *configs.Config) (said []configs.De
 		}
 		o, err := a.openDevice(ctx, wired)
 		if err != nil {
-			return nil, fmt.Errorf("%w: device %q was asked what it is: %w", loop.ErrInstrument, d.Name, err)
+			err = fmt.Errorf("%w: device %q was asked what it is: %w", loop.ErrInstrument, d.Name, err)
+			if d.Driver == "exec" {
+				err = fault.WithHint(err, "tuner exec-test with its command tries the program alone, and says what it answers")
+			}
+			return nil, err
 		}
 		for _, c := range o.channels {
 			said = append(said, declaredBy(d.Name, c))

@@ -56,6 +56,8 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 	for i, c := range controlled {
 		switch {
 		case c:
+		case j.plant.Axes[i].Idle:
+			base[i] = 0.5
 		case j.plant.Axes[i].Quantile == nil:
 			base[i] = j.plant.Axes[i].Held
 		default:

@@ -1,6 +1,7 @@
 package optimum
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -34,7 +35,7 @@ type Query struct {
 type Setting struct {
 	// ControlSet indexes Query.ControlSets.
 	ControlSet int
-	// X has one value per variable, in its unit; NaN where it is left random.
+	// X has one value per variable, in its unit; NaN where it is left random, and where it is idle.
 	X []float64
 }
 
@@ -71,6 +72,13 @@ func (t Truth) ValueOf(controlSet int, x []float64) float64 {
 	return j.user(j.fine[controlSet]()(j.cube(x)))
 }
 
+// Keeps reports whether a setting keeps the query's bounds, as in [Truth.ValueOf].
+func (t Truth) Keeps(controlSet int, x []float64) bool {
+	j := *t.judge
+	j.query.Formula, j.query.Alpha = nil, 0
+	return !math.IsNaN(j.expectation(controlSet, fineNodes)(j.cube(x)))
+}
+
 // Find searches a plant's optimum. It is deterministic.
 //
 // The search is dense sampling and local polish of the best starts; with random
@@ -78,11 +86,14 @@ func (t Truth) ValueOf(controlSet int, x []float64) float64 {
 // plant has a closed form. A formula is called some hundred thousand times; some
 // ten million times if variables are random and no control set holds them all,
 // which takes seconds.
-func Find(p Plant, q Query) (Truth, error) {
+//
+// Errors: ctx is done, or no setting has a value.
+func Find(ctx context.Context, p Plant, q Query) (Truth, error) {
 	j, err := newJudge(p, q)
 	if err != nil {
 		return Truth{}, err
 	}
+	j.ctx = ctx
 	t := Truth{judge: j}
 	best, found := math.Inf(-1), false
 	for _, set := range j.contenders() {
@@ -93,19 +104,28 @@ func Find(p Plant, q Query) (Truth, error) {
 		best, found = value, true
 		t.Optimum = Setting{ControlSet: set, X: j.values(u)}
 		for i, controlled := range j.sets[set] {
-			if !controlled {
+			if !controlled || p.Axes[i].Idle {
 				t.Optimum.X[i] = math.NaN()
 			}
 		}
 	}
+	if err := context.Cause(ctx); err != nil {
+		return Truth{}, fmt.Errorf("the search for the best setting did not end: %w", err)
+	}
 	if !found {
-		if len(q.Bounds) > 0 {
+		switch {
+		case len(q.Bounds) > 0 && q.Formula != nil:
+			return Truth{}, errors.New("at no setting that keeps the bounds of the sensors does every shot have a value")
+		case len(q.Bounds) > 0:
 			return Truth{}, errors.New("no setting keeps the bounds of the sensors; widen them")
 		}
 		return Truth{}, errors.New("the objective has no value anywhere in the domain; see whether its formula holds for the sensors' ranges")
 	}
 	t.Value = j.user(best)
 	t.Range = j.span()
+	if err := context.Cause(ctx); err != nil {
+		return Truth{}, fmt.Errorf("the search for the worst setting did not end: %w", err)
+	}
 	return t, nil
 }
 
@@ -129,6 +149,7 @@ func (j *judge) contenders() []int {
 // judge evaluates the user's objective at points of the unit cube, so that large
 // is good.
 type judge struct {
+	ctx   context.Context // of the search
 	plant Plant
 	query Query
 	sets  [][]bool

@@ -39,6 +39,8 @@ type Axis struct {
 	// is held, at Held.
 	Quantile func(p float64) float64
 	Held     float64
+	// Idle says that nothing depends on it: it is not searched, and has no best value.
+	Idle bool
 }
 
 // at gives the value at a coordinate.

@@ -33,9 +33,11 @@ func (j *judge) best(set int) ([]float64, float64) {
 	var axes []int
 	random := false
 	for i, controlled := range j.sets[set] {
-		if controlled {
+		switch {
+		case j.plant.Axes[i].Idle:
+		case controlled:
 			axes = append(axes, i)
-		} else {
+		default:
 			random = random || j.plant.Axes[i].Quantile != nil
 		}
 	}
@@ -53,9 +55,11 @@ func (j *judge) best(set int) ([]float64, float64) {
 
 // span returns the greatest minus the least value over the whole domain.
 func (j *judge) span() float64 {
-	axes := make([]int, j.dim())
-	for i := range axes {
-		axes[i] = i
+	var axes []int
+	for i, a := range j.plant.Axes {
+		if !a.Idle {
+			axes = append(axes, i)
+		}
 	}
 	value := func(u []float64) float64 {
 		w := slices.Clone(u)
@@ -71,16 +75,16 @@ func (j *judge) span() float64 {
 // point has one. If fine is not nil, value is a cheap likeness of it, and the
 // point is the best by fine.
 func (j *judge) search(axes []int, count int, value, fine func(u []float64) float64) ([]float64, float64) {
-	found := rank(j.starts(axes, count), value)
+	found := j.rank(j.starts(axes, count), value)
 	if j.finite() {
 		if fine != nil {
-			found = rank(found[:min(len(found), searchFinalists)], fine)
+			found = j.rank(found[:min(len(found), searchFinalists)], fine)
 		}
 	} else if fine == nil {
 		found = j.climb(spread(found, searchPolish), axes, value, [2]float64{searchStep, searchEnd})
 	} else {
 		found = j.climb(spread(found, searchPolish), axes, value, [2]float64{searchStep, searchNear})
-		found = j.climb(rank(spread(found, searchFinal), fine), axes, fine, [2]float64{10 * searchNear, searchEnd})
+		found = j.climb(j.rank(spread(found, searchFinal), fine), axes, fine, [2]float64{10 * searchNear, searchEnd})
 	}
 	if len(found) == 0 {
 		return nil, math.Inf(-1)
@@ -128,9 +132,12 @@ func points(rows [][]float64) []start {
 }
 
 // rank values the points and returns those that have one, best first.
-func rank(starts []start, value func(u []float64) float64) []start {
+func (j *judge) rank(starts []start, value func(u []float64) float64) []start {
 	kept := make([]start, 0, len(starts))
 	for _, s := range starts {
+		if j.ctx.Err() != nil {
+			return nil
+		}
 		if s.value = value(s.u); !math.IsNaN(s.value) {
 			kept = append(kept, s)
 		}
@@ -190,6 +197,9 @@ func (j *judge) polish(s *start, axes []int, value func(u []float64) float64, st
 	}
 	for step := steps[0]; step > steps[1]; {
 		before := s.u
+		if j.ctx.Err() != nil {
+			return
+		}
 		for _, i := range axes {
 			for _, way := range []float64{1, -1} {
 				u := slices.Clone(s.u)

@@ -8,7 +8,7 @@ import (
 
 // TestPolish climbs a narrow tilted ridge whose top is known.
 func TestPolish(t *testing.T) {
-	j := &judge{plant: Plant{Axes: []Axis{{High: 1}, {High: 1}}}}
+	j := &judge{ctx: t.Context(), plant: Plant{Axes: []Axis{{High: 1}, {High: 1}}}}
 	ridge := func(u []float64) float64 {
 		a, b := u[0]-0.3+u[1]-0.8, u[0]-0.3-(u[1]-0.8)
 		return -100*a*a - b*b
@@ -27,7 +27,7 @@ func TestPolishOverLevels(t *testing.T) {
 	levels := func(x float64) float64 {
 		return map[bool]float64{true: 0.45, false: math.Round(x)}[x >= 0.225 && x < 0.725]
 	}
-	j := &judge{plant: Plant{Axes: []Axis{{High: 1, Nearest: levels, Gap: 0.55}, {High: 3, Nearest: math.Round, Gap: 1. / 3}}}}
+	j := &judge{ctx: t.Context(), plant: Plant{Axes: []Axis{{High: 1, Nearest: levels, Gap: 0.55}, {High: 3, Nearest: math.Round, Gap: 1. / 3}}}}
 	value := func(u []float64) float64 {
 		w := slices.Clone(u)
 		j.roundToDevice(w)

@@ -300,7 +300,7 @@ func servedRegret(t *testing.T, file string, got ended) float64 {
 	for _, v := range w.Options.Variables {
 		r.Found.X = append(r.Found.X, got.Recommended[v.Name])
 	}
-	truth, err := outcome.AskPlant(w, plant, r)
+	truth, err := outcome.AskPlant(t.Context(), w, plant, r)
 	if err != nil {
 		t.Fatal(err)
 	}
