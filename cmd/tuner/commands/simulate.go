@@ -44,10 +44,7 @@ The output says how the safety layer reacts; a run that it ends has exit code 4.
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := needsPlant(args[0], e); err != nil {
-				return err
-			}
-			w, err := loadProbed(cmd.Context(), args[0], e, probe)
+			w, err := loadToSimulate(cmd.Context(), args[0], e, probe)
 			if err != nil {
 				return err
 			}
@@ -86,20 +83,22 @@ The output says how the safety layer reacts; a run that it ends has exit code 4.
 	return cmd
 }
 
-// needsPlant refuses a file without a plant, before its devices are asked anything.
-func needsPlant(path string, e *host.Env) error {
+// loadToSimulate is loadProbed for a file that needs a plant: without one its devices are asked nothing.
+func loadToSimulate(ctx context.Context, path string, e *host.Env, probe bool) (*setup.Setup, error) {
 	w, err := setup.Load(path, e)
 	asks, left := errors.AsType[*setup.Unasked](err)
-	switch {
-	case left:
+	if left {
 		w = &setup.Setup{Config: asks.Config}
-	case err != nil:
-		return err
+	} else if err != nil {
+		return nil, err
 	}
-	if w.Config.Plant == nil {
-		return w.Refuse("plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth", "dosing" or "table", or tune the instrument itself with tuner run`)
+	switch {
+	case w.Config.Plant == nil:
+		return nil, w.Refuse("plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth", "dosing" or "table", or tune the instrument itself with tuner run`)
+	case !left:
+		return w, nil
 	}
-	return nil
+	return loadProbed(ctx, path, e, probe)
 }
 
 // probeFlag adds the flag for loadProbed.
