@@ -147,7 +147,7 @@ func reportStart(w *setup.Setup, b io.Writer, f Finale) {
 func reportTruth(w *setup.Setup, b io.Writer, f Finale) {
 	t := f.Truth
 	if f.NoTruth != nil {
-		fmt.Fprintf(b, "\ntruth: not known: %v\n", f.NoTruth)
+		fmt.Fprintf(b, "\ntruth: %v\n", f.NoTruth)
 	}
 	if t == nil {
 		return
