@@ -2,7 +2,7 @@
 // experiments, every combination of parts, browsers at every size, runs of many minutes) is
 // left to one command:
 //
-//	TUNER_TESTS=whole go test -timeout 30m ./...
+//	TUNER_TESTS=whole go test -timeout 60m ./...
 //
 // Everything else is what go test runs by default. Both check the same: a default size is a
 // part of the whole one, never another test.
