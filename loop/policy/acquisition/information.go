@@ -27,7 +27,14 @@ type truncation struct{ gamma, rho, residual float64 }
 //	leak^2 dI/drho - leak rho dI/dleak,
 //
 // which stays finite where rho is 1.
+//
+// A bound below farBelow counts as there.
 func (c truncation) information() (value, byGamma, byRho float64) {
+	if c.gamma < farBelow {
+		c.gamma = farBelow
+		value, _, byRho = c.information()
+		return value, 0, byRho
+	}
 	logBelow := logNormalCDF(c.gamma)
 	h := math.Exp(-0.5*c.gamma*c.gamma - logRoot2Pi - logBelow)
 	slope := -h * (c.gamma + h)
@@ -52,6 +59,10 @@ const (
 	informationStep  = 0.5
 	informationReach = 8
 )
+
+// farBelow is the standardised bound from which on it tells nearly all that noise lets through: up to here the integrals
+// take a hundred steps, and 1/Phi is a number.
+const farBelow = -30
 
 // logRoot2Pi is log sqrt(2 pi).
 const logRoot2Pi = 0.9189385332046727

@@ -31,7 +31,7 @@ func informationByQuadrature(mean, sd, bound, noise float64) float64 {
 func TestInformationAgainstQuadrature(t *testing.T) {
 	for _, sd := range []float64{0.05, 0.3, 1, 3} {
 		for _, noise := range []float64{1e-3, 0.08, 1, 30} {
-			for _, bound := range []float64{-4, -0.5, 0, 0.4, 2, 6} {
+			for _, bound := range []float64{-8, -4, -0.5, 0, 0.4, 2, 6} {
 				got, _, _ := MaximumInformation(0.2, sd, 0.2+bound*sd, noise)
 				want := informationByQuadrature(0.2, sd, 0.2+bound*sd, noise)
 				// The quadrature's own error, and its cancellation of entropies of order 10.
@@ -53,10 +53,13 @@ func TestInformationAgainstQuadrature(t *testing.T) {
 // No more is told than all noise lets through, log sqrt(1 + sd^2/noise), and less by a
 // noisier reading.
 func TestInformationIsBounded(t *testing.T) {
-	for _, bound := range []float64{-50, -8, -1, 0, 3} {
+	for _, bound := range []float64{-1e90, -2e4, -50, -8, -1, 0, 3} { // the first takes as many steps as the others
 		last := math.Inf(1)
 		for _, noise := range []float64{1e-6, 1e-4, 0.01, 0.3, 0.999, 1.001, 5, 100} {
-			got, _, _ := MaximumInformation(0, 1, bound, noise)
+			got, byMean, bySD := MaximumInformation(0, 1, bound, noise)
+			if math.IsNaN(got + byMean + bySD) {
+				t.Errorf("bound %g, noise %g: %g, slopes %g and %g", bound, noise, got, byMean, bySD)
+			}
 			if most := 0.5 * math.Log1p(1/noise); got > most+1e-9 {
 				t.Errorf("bound %g, noise %g: %g of at most %g", bound, noise, got, most)
 			}
