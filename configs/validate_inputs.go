@@ -9,9 +9,13 @@ import (
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
-// greatestReading is the greatest amount of what is believed of a sensor, and how many times apart the ends of a
-// logarithmic scale may be: squares of it can be summed.
-const greatestReading = 1e100
+const (
+	// greatestReading is the greatest amount of what is believed of a sensor: models compute with squares of it, in units
+	// of what readings scatter by.
+	greatestReading = 1e50
+	// widestRatio is how many times apart the ends of a logarithmic scale may be: far more is no number.
+	widestRatio = 1e100
+)
 
 // sensor checks one [[sensor]].
 func (k *checker) sensor(s *Sensor, at string) {
@@ -136,8 +140,8 @@ func (k *checker) scale(v *Variable, at string) {
 	}
 	if v.Range.Lo <= 0 {
 		k.bad(at+".scale", fmt.Sprintf("a logarithm needs a range above 0, and it is %s", schema.FormatRange(v.Range)), "write a range above 0, such as range = [1.0, 1000.0], or leave scale out", at+".range")
-	} else if v.Range.Hi/v.Range.Lo > greatestReading {
-		k.bad(at+".scale", fmt.Sprintf("the ends of the range %s are more than %s times apart", schema.FormatRange(v.Range), schema.FormatNumber(greatestReading)), "write what the variable can take", at+".range")
+	} else if v.Range.Hi/v.Range.Lo > widestRatio {
+		k.bad(at+".scale", fmt.Sprintf("the ends of the range %s are more than %s times apart", schema.FormatRange(v.Range), schema.FormatNumber(widestRatio)), "write what the variable can take", at+".range")
 	}
 	if v.WhenRandom.Distribution == "normal" {
 		k.bad(at+".when_random.distribution", "a normal distribution of the value does not go with a logarithmic scale", `write "learn", or "uniform", which is uniform in the logarithm`, at+".scale")

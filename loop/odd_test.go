@@ -43,7 +43,7 @@ func TestOutsideOfRangeIsNoSilence(t *testing.T) {
 		"too large an objective": {450, func(tr *trial, v float64) {
 			tr.rig.meter = func(map[string]float64) float64 { return v }
 			tr.opt.Objective.Formula = func(sensors []float64) (float64, error) { return math.Pow(10, sensors[0]-300), nil }
-		}, []string{"no data: no value of meter within 5s; meter is 1e+150, and only values from -1e+100 to 1e+100 can be learnt from"}},
+		}, []string{"no data: no value of meter within 5s; meter is 1e+150, and only values from -1e+50 to 1e+50 can be learnt from"}},
 		"watched": {-5, func(tr *trial, v float64) {
 			tr.rig.aux = func() float64 { return v }
 		}, []string{"sensor aux: it reads -5 K, outside its range 0 to 1000 K: no data", "held: range of aux (it must be within 0 to 1000 K, and it read -5 K)"}},

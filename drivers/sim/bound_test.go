@@ -36,6 +36,9 @@ func TestTruthWithinBounds(t *testing.T) {
 	if free := b.truth(optimum.Query{}); free.Value < known.Value+0.05*known.Range || !math.IsNaN(known.ValueOf(0, free.Optimum.X)) {
 		t.Errorf("the free optimum has %v, within the bound %v; a setting that breaks it has the value %v", free.Value, known.Value, known.ValueOf(0, free.Optimum.X))
 	}
+	if free := b.truth(optimum.Query{}); known.Keeps(0, free.Optimum.X) || !known.Keeps(0, known.Optimum.X) {
+		t.Errorf("the free optimum keeps the bound: %v, the best within it: %v", known.Keeps(0, free.Optimum.X), known.Keeps(0, known.Optimum.X))
+	}
 	// With u1 left to chance, uniform, 95% of the draws have u0 - u1 >= 0.3 nowhere, and
 	// u0 - u1 >= -0.25 from u0 = 0.7 on.
 	q.ControlSets = [][]bool{{true, false}}

@@ -96,7 +96,7 @@ func (v *Variable) check() error {
 	case !(low <= v.Low) || !(high >= v.High):
 		return fmt.Errorf("its device limits [%v, %v] do not hold its range [%v, %v]", low, high, v.Low, v.High)
 	case v.Log && !(v.Low > 0 && v.High/v.Low <= widestRatio):
-		return fmt.Errorf("its scale is logarithmic and its range [%v, %v]; it must be above 0, and its ends at most %g times apart", v.Low, v.High, widestRatio)
+		return fmt.Errorf("its scale is logarithmic and its range is [%v, %v]: it must be above 0, and its ends at most %g times apart", v.Low, v.High, widestRatio)
 	case v.Start < low || v.Start > high:
 		return fmt.Errorf("it starts at %v, outside its device limits [%v, %v]", v.Start, low, high)
 	case v.Safe < low || v.Safe > high:

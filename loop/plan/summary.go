@@ -7,9 +7,9 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// GreatestObjective is the greatest amount of a shot's objective: squares of what is as large can be summed over all
-// steps of a run, and models divided by them.
-const GreatestObjective = 1e100
+// GreatestObjective is the greatest amount of a shot's objective: in units of readings that scatter by as little as its
+// reciprocal it is the greatest target that gpcore takes, 1e100, and squares of that can be summed.
+const GreatestObjective = 1e50
 
 // Of is the objective of one shot, in the user's sense, of what its sensors read.
 //

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/cmd/tuner/examine"

@@ -57,7 +57,7 @@ func AskPlant(ctx context.Context, w *setup.Setup, plant *sim.Plant, r loop.Resu
 	out := &truth{Truth: t, value: math.NaN(), Regret: math.NaN()}
 	if r.HasFound {
 		out.value = t.ValueOf(r.Found.ControlSet, withHeld(&r.Found))
-		out.breaks = !t.Keeps(r.Found.ControlSet, withHeld(&r.Found))
+		out.breaks = math.IsNaN(out.value) && !t.Keeps(r.Found.ControlSet, withHeld(&r.Found))
 		out.Regret = t.Value - out.value
 		if q.Minimize {
 			out.Regret = out.value - t.Value

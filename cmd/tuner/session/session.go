@@ -146,6 +146,9 @@ func (s *session) play(ctx context.Context) error {
 		asking, stop := whileAsked(ctx)
 		f.Truth, f.NoTruth = outcome.AskPlant(asking, s.Setup, s.plant, f.Result)
 		stop()
+		if f.NoTruth != nil && s.JSON { // the report says it where there is one
+			s.tell.Say("tuner: warning: truth: %v", f.NoTruth)
+		}
 	}
 	f.Line = outcome.NewLine(s.Setup, f.Result, f.Truth, f.Err)
 	line, lineErr := show.EncodeLine(f.Line)

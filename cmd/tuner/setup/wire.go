@@ -65,7 +65,7 @@ func Load(path string, e *host.Env) (*Setup, error) {
 	return bounded(w.wire(cfg, err, e))
 }
 
-// LoadUnbounded is loadWiring for who makes safe: slow requests are no reason not to. What a
+// LoadUnbounded is Load for who makes safe: slow requests are no reason not to. What a
 // journal has recorded is not held to them either.
 func LoadUnbounded(path string, e *host.Env) (*Setup, error) {
 	w := new(Setup)
