@@ -342,11 +342,11 @@ func TestSafeThroughATakeOver(t *testing.T) {
 		d, _ := opened(t, o)
 		ctx, stop := context.WithCancel(context.Background())
 		gone := make(chan struct{})
-		go func() { // it takes the name every 100 ms
+		go func() { // It takes the name every 101 ms: 100 would meet attempts 0.25 s apart again and again.
 			defer close(gone)
 			for ctx.Err() == nil {
 				c := steal(t, v, "fixed")
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(101 * time.Millisecond)
 				c.Close()
 			}
 		}()

@@ -171,16 +171,13 @@ func (c *Connection) subscribe(ctx context.Context, topics []string, qos byte) e
 	for _, topic := range topics {
 		filters[topic] = qos
 	}
-	token := c.client.SubscribeMultiple(filters, nil).(*paho.SubscribeToken)
-	select {
-	case <-token.Done():
-	case <-c.Gone:
-		return fmt.Errorf("%w: connection lost while subscribing: %w", drivers.ErrUnavailable, c.Why())
-	case <-ctx.Done():
-		return fmt.Errorf("%w: no answer to the subscription: %w", drivers.ErrUnavailable, ctx.Err())
+	token, err := c.ask(ctx, func() paho.Token { return c.client.SubscribeMultiple(filters, nil) })
+	if err != nil {
+		return fmt.Errorf("%w: no answer to the subscription: %w", drivers.ErrUnavailable, err)
 	}
+	result := token.(*paho.SubscribeToken).Result()
 	for _, topic := range topics {
-		if code, answered := token.Result()[topic]; answered && code >= refusedQoS {
+		if code, answered := result[topic]; answered && code >= refusedQoS {
 			return fmt.Errorf("%w: the broker does not let this client subscribe to %q; check its access rules", drivers.ErrRefused, topic)
 		}
 	}
@@ -188,6 +185,29 @@ func (c *Connection) subscribe(ctx context.Context, topics []string, qos byte) e
 		return fmt.Errorf("%w: subscription: %w", drivers.ErrUnavailable, err)
 	}
 	return nil
+}
+
+// ask has the client library send something, and waits for the broker's answer until the
+// connection or ctx ends. send runs beside the caller: where the connection has just ended, the
+// library waits in it for as long as a message may take to be written.
+func (c *Connection) ask(ctx context.Context, send func() paho.Token) (paho.Token, error) {
+	answer := make(chan paho.Token, 1)
+	go func() {
+		token := send()
+		select {
+		case <-token.Done():
+			answer <- token
+		case <-c.Gone:
+		}
+	}()
+	select {
+	case token := <-answer:
+		return token, nil
+	case <-c.Gone:
+		return nil, fmt.Errorf("connection lost: %w", c.Why())
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // Publish sends one message on this connection or not at all. When it cannot
@@ -242,43 +262,27 @@ const unusedTopic = "tuner/nowhere"
 // before: then that has arrived. It breaks the connection where none comes in time, but not
 // where a safe value overtakes it.
 func (c *Connection) AwaitRoundTrip(ctx context.Context, most time.Duration) error {
-	limit := time.NewTimer(most)
-	defer limit.Stop()
-	answer := make(chan error, 1)
-	go func() {
-		token := c.client.Unsubscribe(unusedTopic)
-		select {
-		case <-token.Done():
-			answer <- token.Error()
-		case <-c.Gone:
-		}
-	}()
-	select {
-	case err := <-answer:
-		if err == nil {
-			return nil
-		}
-		c.Drop(err)
-		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
-	case <-c.Gone:
-		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.Why())
-	case <-limit.C:
+	limited, cancel := context.WithTimeoutCause(ctx, most, errSilent)
+	defer cancel()
+	token, err := c.ask(limited, func() paho.Token { return c.client.Unsubscribe(unusedTopic) })
+	switch {
+	case errors.Is(err, errSilent):
 		c.Drop(errSilent)
 		return fmt.Errorf("%w: %w within %v, and it was ended", drivers.ErrUnavailable, errSilent, most)
-	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, context.Cause(ctx))
+	case err != nil:
+		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+	case token.Error() != nil:
+		c.Drop(token.Error())
+		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, token.Error())
 	}
+	return nil
 }
 
 // Announce says on the will's topic what we are, and waits until the broker has it.
 func (c *Connection) Announce(ctx context.Context, text string) error {
-	token := c.client.Publish(c.Will.Topic, QoS1, true, text)
-	select {
-	case <-token.Done():
-	case <-c.Gone:
-		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.Why())
-	case <-ctx.Done():
-		return fmt.Errorf("%w: the broker does not take the status: %w", drivers.ErrUnavailable, ctx.Err())
+	token, err := c.ask(ctx, func() paho.Token { return c.client.Publish(c.Will.Topic, QoS1, true, text) })
+	if err != nil {
+		return fmt.Errorf("%w: the broker does not take the status: %w", drivers.ErrUnavailable, err)
 	}
 	if err := token.Error(); err != nil {
 		return fmt.Errorf("%w: status: %w", drivers.ErrUnavailable, err)
@@ -403,13 +407,9 @@ type Message struct {
 
 // Put sends m and waits for the broker's word on it.
 func (c *Connection) Put(ctx context.Context, m Message) error {
-	token := c.client.Publish(m.Topic, m.QoS, m.Retained, m.Payload)
-	select {
-	case <-token.Done():
-	case <-c.Gone:
-		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.Why())
-	case <-ctx.Done():
-		return fmt.Errorf("%w: the broker does not take a message on %q: %w", drivers.ErrUnavailable, m.Topic, ctx.Err())
+	token, err := c.ask(ctx, func() paho.Token { return c.client.Publish(m.Topic, m.QoS, m.Retained, m.Payload) })
+	if err != nil {
+		return fmt.Errorf("%w: the broker does not take a message on %q: %w", drivers.ErrUnavailable, m.Topic, err)
 	}
 	if err := token.Error(); err != nil {
 		return errors.Join(drivers.ErrUnavailable, fmt.Errorf("publish to %q: %w", m.Topic, err))
