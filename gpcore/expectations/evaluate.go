@@ -179,6 +179,7 @@ func (e *Expected) overNodes(i int, nodes *quadrature.Nodes, x []float64) {
 		case m < model.BatchMin && e.separables[i].gaussian:
 			e.gaussianSingles(i, nodes, base, m)
 		case m < model.BatchMin:
+			r.SolveFew(s.full, m)
 			for l := range m {
 				e.singleGradient(i, l, (base+l)/q, nodes.Weight[(base+l)%q])
 			}
@@ -240,10 +241,10 @@ func (e *Expected) prior(i, l int) float64 {
 	return e.terms[i].Process.Kernel().Variance(e.s.full[l*e.d : (l+1)*e.d])
 }
 
-// singleGradient adds one pair; few of them cost less one by one.
+// singleGradient adds one of the pairs that were solved for.
 func (e *Expected) singleGradient(i, l, at int, w float64) {
 	s, r, d, dc := e.s, e.s.readers[i], e.d, e.Dim()
-	s.mean[l], s.variance[l] = r.PredictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
+	s.mean[l], s.variance[l] = r.FewGradient(l, s.full[l*d:(l+1)*d], s.dMean, s.dVar)
 	for _, o := range s.open {
 		o.dst[at] += e.evaluateTerm(o, i, l, w)
 		for k, c := range e.in.Controlled {

@@ -7,22 +7,15 @@ import (
 	"github.com/labtuner/tuner/gpcore/quadrature"
 )
 
-// few points or less are solved for one by one, because a panel costs as much as few of
-// them; but together, so that the factor passes through the caches once.
+// Fewer points than a panel costs are solved for one by one, but together (model.View.SolveFew).
 
-// gaussianSingles adds m < few pairs of points and nodes of a squared exponential.
+// gaussianSingles adds m < model.BatchMin pairs of points and nodes of a squared exponential.
 func (e *Expected) gaussianSingles(i int, nodes *quadrature.Nodes, base, m int) {
-	s, r, f := e.s, e.s.readers[i], e.separables[i]
-	fac, n, stride := r.Model.Factor, f.n, len(s.b)/vec.Lanes
-	r.Sync()
+	s, r := e.s, e.s.readers[i]
+	r.SolveFew(s.full, m)
 	for l := range m {
-		r.Single(s.full[l*e.d:(l+1)*e.d], false)
-		copy(s.b[l*stride:(l+1)*stride], r.K)
-	}
-	fac.SolveMany(s.q[:], s.b, s.v, s.u, m, stride)
-	for l := range m {
-		k, u := s.b[l*stride:l*stride+n], s.u[l*stride:l*stride+n]
-		s.mean[l], s.variance[l] = vec.Dot(k, fac.Alpha), max(r.Prior[0]-s.q[l], 0)
+		k, u, q := r.Few(l)
+		s.mean[l], s.variance[l] = vec.Dot(k, r.Model.Factor.Alpha), max(r.Prior[0]-q, 0)
 		vec.Multiply(u, k)
 		s.sum[l] = vec.Dot(u, s.ones)
 	}
@@ -33,9 +26,9 @@ func (e *Expected) gaussianSingles(i int, nodes *quadrature.Nodes, base, m int) 
 
 // singleSlopes adds to an output what gaussianSingles has prepared.
 func (e *Expected) singleSlopes(o *output, i int, nodes *quadrature.Nodes, base, m int) {
-	s, f, q, n, stride := e.s, o.separables[i], len(nodes.Weight), o.separables[i].n, len(e.s.b)/vec.Lanes
+	s, r, f, q, n := e.s, e.s.readers[i], o.separables[i], len(nodes.Weight), o.separables[i].n
 	for l := range m {
-		k, u := s.b[l*stride:l*stride+n], s.u[l*stride:l*stride+n]
+		k, u, _ := r.Few(l)
 		at := (base + l) / q
 		o.dst[at] += e.evaluateTerm(o, i, l, nodes.Weight[(base+l)%q])
 		for j, c := range f.scale {

@@ -39,7 +39,7 @@ var forTests = map[string][]string{
 		"drivers/serial/modbus.WriteRequest", "drivers/serial/port.OpenPTY", "drivers/sim.Tables",
 	},
 	"what a Gaussian process can do, proven against an oracle, of which policies use a part": {
-		"gpcore.GP.Audit", "gpcore.GP.SetNoise", "gpcore.GP.SetNoises", "gpcore.GP.SetTarget",
+		"gpcore.GP.Audit", "gpcore.GP.PredictGrad", "gpcore.GP.SetNoise", "gpcore.GP.SetNoises", "gpcore.GP.SetTarget",
 		"gpcore/internal/factor.Factor.FinishTargets", "gpcore/internal/vec.Exp2", "gpcore/internal/vec.Tiers", "gpcore/kernels.Drift",
 		"gpcore/quadrature.GaussProduct", "gpcore/quadrature.SobolNodes",
 		"gpcore/watch.Watch.Update",

@@ -144,6 +144,19 @@ func (f *Factor) SolveMany(q, k, l, u []float64, m, stride int) {
 	}
 }
 
+// SquaresMany sets q[i] to the squared norm of l_i = W k_i for m vectors that lie as in [Factor.SolveMany].
+func (f *Factor) SquaresMany(q, k, l []float64, m, stride int) {
+	for r := 0; r < f.N; r += vec.Rows {
+		for at := 0; at < m*stride; at += stride {
+			vec.Dots8(l[at+r:at+r+8], f.W[r*f.Stride:], f.Stride, k[at:at+r+8])
+		}
+	}
+	for i := range m {
+		v := l[i*stride : i*stride+f.N]
+		q[i] = vec.Dot(v, v)
+	}
+}
+
 // FinishAlpha recomputes alpha = W^T b.
 func (f *Factor) FinishAlpha() {
 	clear(f.Alpha)

@@ -23,6 +23,7 @@ type View struct {
 	self    panels.Panel // other rows against the lanes
 	rows    []float64    // the lanes as rows
 	grad    *gradients   // taken at the first use
+	some    *few         // the same
 }
 
 // NewView makes a view with its own scratch.
@@ -38,7 +39,7 @@ func (r *View) allocate() {
 	n := vec.Up24(r.room)
 	v := make([]float64, (vec.Lanes+2)*n)
 	r.B, r.K, r.L = v[:vec.Lanes*n], v[vec.Lanes*n:(vec.Lanes+1)*n], v[(vec.Lanes+1)*n:]
-	r.grad = nil
+	r.grad, r.some = nil, nil
 	r.layOut(panels.Compile(r.Model.Kernel, r.room), r.Model.Version)
 }
 
@@ -67,37 +68,29 @@ func (r *View) Sync() {
 func (r *View) Predict(mean, variance, x []float64) {
 	r.Sync()
 	d := r.Model.Points.D
-	for j := 0; j < len(mean); {
+	for j := 0; j < len(mean); j += vec.Lanes {
 		m := min(vec.Lanes, len(mean)-j)
-		if m < BatchMin {
-			mean[j], r.q[0] = r.meanAt(x[j*d:(j+1)*d], variance != nil)
-			m = 1
-		} else {
-			r.Load(x[j*d:], m)
+		switch at := x[j*d : (j+m)*d]; {
+		case m >= BatchMin:
+			r.Load(at, m)
 			r.Covariances()
 			copy(mean[j:j+m], r.Sum[:])
 			if variance != nil {
 				r.Model.Factor.Squares(r.q[:], r.B)
+				for i := range m {
+					variance[j+i] = max(r.Prior[i]-r.q[i], 0)
+				}
+			}
+		case variance != nil:
+			r.predictFew(mean[j:j+m], variance[j:j+m], at)
+		default:
+			for i := range m {
+				r.Single(at[i*d:(i+1)*d], false)
+				mean[j+i] = vec.Dot(r.K[:r.Model.Factor.N], r.Model.Factor.Alpha)
 			}
 		}
-		for i := range m {
-			if variance != nil {
-				variance[j+i] = max(r.Prior[i]-r.q[i], 0)
-			}
-		}
-		j += m
 	}
 }
-
-// meanAt is the mean at one point and, where asked for, k^T K^-1 k.
-func (r *View) meanAt(x []float64, squares bool) (mean, q float64) {
-	q = r.Single(x, squares)
-	return vec.Dot(r.K[:r.Model.Factor.N], r.Model.Factor.Alpha), q
-}
-
-// few is the number of points from which a panel of 24 costs less than as many
-// single predictions.
-const BatchMin = 8
 
 // Single sets r.K to the covariances of the data with one point, zero-padded, and
 // r.Prior[0]; with squares it also sets r.L = W k and returns |W k|^2.

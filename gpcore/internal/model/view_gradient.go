@@ -7,7 +7,6 @@ import (
 
 // gradients is the scratch for derivatives.
 type gradients struct {
-	u           []float64                      // K^-1 k of one point
 	one         [vec.Lanes]float64             // weights of a block
 	v, w        []float64                      // panels, taken at their first use
 	e           []float64                      // derivatives by embedded coordinates, width x 24
@@ -18,9 +17,8 @@ type gradients struct {
 
 func (r *View) gradients() *gradients {
 	if r.grad == nil {
-		c, d := vec.Up24(r.room), r.Model.Points.D
+		d := r.Model.Points.D
 		r.grad = &gradients{
-			u: make([]float64, c),
 			e: make([]float64, r.Eval.Width*vec.Lanes), x: make([]float64, d*vec.Lanes),
 			row: make([]float64, r.Eval.Width),
 		}
@@ -41,19 +39,12 @@ func (s *gradients) panels(n int) {
 
 // PredictGrad returns mean and variance at one point and sets their derivatives.
 func (r *View) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
-	r.Sync()
-	f := r.Model.Factor
-	s := r.gradients()
-	r.Single(x, false)
-	q := f.Solve(r.K, r.L, s.u)
-	mean = vec.Dot(r.K[:f.N], f.Alpha)
-	r.deriveRow(dMean, f.Alpha, 1)
-	r.deriveRow(dVariance, s.u, -2)
-	return mean, max(r.Prior[0]-q, 0)
+	r.SolveFew(x, 1)
+	return r.FewGradient(0, x, dMean, dVariance)
 }
 
 // deriveRow sets dst (d elements) to the derivatives of
-// scale * sum over k of w[k]*k(x, X_k) at the point of single, for scale -2 with
+// scale * sum over k of w[k]*k(x, X_k) at the point that is embedded, for scale -2 with
 // those of k(x, x).
 func (r *View) deriveRow(dst, w []float64, scale float64) {
 	s, f, c := r.grad, r.Model.Factor, r.Model.Points
