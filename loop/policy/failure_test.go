@@ -147,3 +147,46 @@ func TestNoNumericalFailure(t *testing.T) {
 		}
 	}
 }
+
+// TestJumpByDecades: one reading is a hundred decades larger or smaller than the others, before and after a first fit.
+func TestJumpByDecades(t *testing.T) {
+	for _, kind := range []string{"irgp-ucb", "rahbo"} {
+		for _, hyper := range []string{"fit", "priors"} {
+			for _, at := range []int{1, 5, 22} {
+				for _, sizes := range [][2]float64{{1e-60, 1e50}, {1e50, 1e-60}} {
+					s := runningSpec(kind, 2)
+					s.Model.Hyperparameters, s.Model.RefitEvery = hyper, 0
+					if err := steppedWithJump(s, 26, at, sizes); err != nil {
+						t.Errorf("%s, %q, %g after %d of %g: %v", kind, hyper, sizes[1], at, sizes[0], err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// steppedWithJump makes steps whose readings are of the first size, of the second in one of them.
+func steppedWithJump(s Spec, steps, jump int, sizes [2]float64) error {
+	p, err := New(s)
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range steps {
+		q, err := p.Propose(context.Background())
+		if err != nil {
+			return fmt.Errorf("step %d: %w", i, err)
+		}
+		f := sizes[0]
+		if i == jump {
+			f = sizes[1]
+		}
+		if err := p.Observe(Observation{Step: q.Step, ControlSet: q.ControlSet, X: q.X, Shots: 10, Valid: true, Mean: f * (1 + rng.Float64()), Variance: f * f * 0.01}); err != nil {
+			return fmt.Errorf("step %d: %w", i, err)
+		}
+		if r, err := p.Recommend(); err != nil || math.IsNaN(r.Mean) {
+			return fmt.Errorf("recommendation after step %d: %+v, %w", i, r, err)
+		}
+	}
+	return nil
+}

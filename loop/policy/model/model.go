@@ -4,6 +4,8 @@ import (
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"math"
+	"slices"
 )
 
 // Model is the posterior of the standardised objective, and of its noise where
@@ -136,6 +138,9 @@ func (m *Model) Refresh() error {
 	if m.Loaded {
 		return nil
 	}
+	if m.Fitted != nil && m.fits() && !m.Fitted.reaches(m.Data.Rows) {
+		m.Fitted = nil
+	}
 	h := m.Fitted
 	if h == nil {
 		h = m.guess(m.Data.Rows)
@@ -153,6 +158,15 @@ func (m *Model) Refresh() error {
 	}
 	m.Loaded = true
 	return nil
+}
+
+// farthest is how many units of a fit a row may be from its center: beyond, squares are no numbers any more.
+const farthest = 1e50
+
+// reaches reports whether the unit of a fit is one for the rows: readings may jump by a hundred decades, and then
+// what was fitted before counts no more.
+func (h *Hyper) reaches(rows []Row) bool {
+	return !slices.ContainsFunc(rows, func(r Row) bool { return !(math.Abs((r.Mean-h.Center)/h.Scale) <= farthest) })
 }
 
 func (m *Model) load(h *Hyper) error {
