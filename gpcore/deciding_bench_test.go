@@ -50,7 +50,7 @@ func besideUCB(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	besideSearch(b, []search.Problem{{Objective: e, Axes: decide.UnitBox(3), Track: true, Screen: 4104, Climbs: 5}}, newcomers(b, g))
+	besideSearch(b, []search.Problem{{Objective: e, Axes: decide.UnitBox(3), Track: 1, Screen: 4104, Climbs: 5}}, newcomers(b, g))
 }
 
 // The job that plain numpy does: the maximum of every control set.
@@ -75,7 +75,7 @@ func besideRAHBO(b *testing.B, n int, noises bool) {
 	one, other := newcomers(b, g), newcomers(b, v)
 	x, noise := make([]float64, 0, 2*n), make([]float64, n)
 	means := make([]float64, n)
-	besideSearch(b, []search.Problem{{Objective: e, Axes: decide.UnitBox(2), Climbs: 5, Track: true}}, func() {
+	besideSearch(b, []search.Problem{{Objective: e, Axes: decide.UnitBox(2), Climbs: 5, Track: 2}}, func() {
 		one()
 		other()
 		if !noises {

@@ -98,7 +98,7 @@ func decideUCB(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := runOnce(b, search.Options{Seed: 1, Workers: 1}, search.Problem{Objective: e, Axes: decide.UnitBox(3), Track: true, Screen: 4104, Climbs: 5})
+	s := runOnce(b, search.Options{Seed: 1, Workers: 1}, search.Problem{Objective: e, Axes: decide.UnitBox(3), Track: 1, Screen: 4104, Climbs: 5})
 	rng := rand.New(rand.NewPCG(3, 3))
 	measured(b, func(int) {
 		replaceOldest(b, g, rng, 1e-2)
@@ -120,7 +120,7 @@ func decideRAHBO(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := runOnce(b, search.Options{Seed: 1, Workers: 1}, search.Problem{Objective: e, Axes: decide.UnitBox(2), Climbs: 5, Track: true})
+	s := runOnce(b, search.Options{Seed: 1, Workers: 1}, search.Problem{Objective: e, Axes: decide.UnitBox(2), Climbs: 5, Track: 2})
 	rng := rand.New(rand.NewPCG(3, 3))
 	noise := make([]float64, n)
 	measured(b, func(int) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/gpcore/watch"
@@ -11,39 +12,132 @@ import (
 
 // watcher is the watches of all terms of an expectation without random coordinates.
 type watcher struct {
-	s       *controlSet
-	watches []*watch.Watch
-	x       []float64
-	offsets [][]float64 // of each term at the points, NaN before it is known; nil: it has none
+	s         *controlSet
+	processes []*gpcore.GP // of the terms
+	watches   []*watch.Watch
+	number    int // of different ones
+	idle      []idleWatch
+	x         []float64
+	offsets   [][]float64 // of each term at the points, NaN before it is known; nil: it has none
 }
 
-// Watch keeps what it knows of the rows of x from one search to the next, for an
+// Watch keeps what it knows of points from one search to the next, for an
 // expectation that controls every coordinate, without further observations; nil for others.
-func (e *Expected) Watch(x []float64) search.Watched {
+func (e *Expected) Watch(of search.Watching) search.Watched {
 	s := e.controlSet
 	if len(s.random) > 0 || slices.ContainsFunc(s.terms, func(t Term) bool { return t.Further != nil }) {
 		return nil
 	}
-	w := &watcher{s: s, x: x}
+	before, _ := of.Before.(*watcher)
+	if before != nil && !sameMemory(before.x, of.X) {
+		before = nil
+	}
+	if before != nil && before.number <= of.Processes && slices.EqualFunc(before.processes, s.terms, func(p *gpcore.GP, t Term) bool { return p == t.Process }) {
+		before.goOn(s)
+		return before
+	}
+	w := &watcher{s: s, x: of.X}
+	for _, t := range s.terms {
+		if !slices.Contains(w.processes, t.Process) {
+			w.number++
+		}
+		w.processes = append(w.processes, t.Process)
+	}
+	if w.number > of.Processes {
+		return nil
+	}
 	for i, t := range s.terms {
-		var have *watch.Watch
-		for j := range i {
-			if s.terms[j].Process == t.Process {
-				have = w.watches[j]
-			}
+		have := w.of(t.Process)
+		if have == nil && before != nil {
+			have = before.of(t.Process)
 		}
-		if have == nil {
-			have = watch.New(t.Process, x)
+		switch {
+		case have != nil:
+		case of.Lean:
+			have = watch.NewLean(t.Process, of.X)
+		default:
+			have = watch.New(t.Process, of.X)
 		}
-		w.watches = append(w.watches, have)
-		var offsets []float64
-		if t.Offset != nil {
-			offsets = vec.Constant(len(x)/s.d, math.NaN())
-		}
-		w.offsets = append(w.offsets, offsets)
+		w.watches, w.offsets = append(w.watches, have), append(w.offsets, nil)
+		w.forgetOffsets(i)
+	}
+	if before != nil {
+		w.lay(before)
 	}
 	return w
 }
+
+// goOn has w watch for another expectation of the same processes.
+func (w *watcher) goOn(s *controlSet) {
+	w.s = s
+	for i := range w.offsets {
+		w.forgetOffsets(i)
+	}
+	w.idle = slices.DeleteFunc(w.idle, func(v idleWatch) bool { return v.searches >= mostIdleSearches })
+	for i := range w.idle {
+		w.idle[i].searches++
+	}
+}
+
+// forgetOffsets makes term i's offsets unknown.
+func (w *watcher) forgetOffsets(i int) {
+	switch n := len(w.x) / w.s.d; {
+	case w.s.terms[i].Offset == nil:
+		w.offsets[i] = nil
+	case len(w.offsets[i]) != n:
+		w.offsets[i] = vec.Constant(n, math.NaN())
+	default:
+		for k := range w.offsets[i] {
+			w.offsets[i][k] = math.NaN()
+		}
+	}
+}
+
+// idleWatch is the watch of a process that the terms have left.
+type idleWatch struct {
+	process *gpcore.GP
+	*watch.Watch
+	searches int // since then
+}
+
+// mostIdleSearches is for how many searches a watch is kept that the terms have left: priors come and go where their weight
+// is about the least that counts. After more observations everything is computed afresh.
+const mostIdleSearches = 3
+
+// lay takes over the watches of before that are not used now.
+func (w *watcher) lay(before *watcher) {
+	for i, p := range before.processes {
+		if w.of(p) == nil && slices.Index(before.processes, p) == i {
+			w.idle = append(w.idle, idleWatch{p, before.watches[i], 1})
+		}
+	}
+	for _, v := range before.idle {
+		if v.searches++; v.searches <= mostIdleSearches && w.of(v.process) == nil {
+			w.idle = append(w.idle, v)
+		}
+	}
+}
+
+// sameMemory reports whether two lists of points are one.
+func sameMemory(a, b []float64) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
+
+// of is the watch of a process, nil where there is none yet.
+func (w *watcher) of(p *gpcore.GP) *watch.Watch {
+	for i, v := range w.watches {
+		if w.processes[i] == p {
+			return v
+		}
+	}
+	for _, v := range w.idle {
+		if v.process == p {
+			return v.Watch
+		}
+	}
+	return nil
+}
+
+// Processes implements [search.Watched].
+func (w *watcher) Processes() int { return w.number }
 
 // offset is term i's at point k.
 func (w *watcher) offset(i, k int) float64 {

@@ -20,7 +20,7 @@ func TestCutSearchKeepsNoStalePoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := search.New([]search.Problem{{Objective: e, Axes: decide.UnitBox(3), Track: true}}, search.Options{Seed: 1})
+	s, err := search.New([]search.Problem{{Objective: e, Axes: decide.UnitBox(3), Track: 1}}, search.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

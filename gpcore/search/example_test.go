@@ -60,7 +60,7 @@ func ExampleNew() {
 	var problems []search.Problem
 	for i, a := range acquisitions {
 		axes := []search.Axis{{High: 1}, {High: 1}}[:len(sets[i].Controlled)]
-		problems = append(problems, search.Problem{Objective: a, Axes: axes, Track: true})
+		problems = append(problems, search.Problem{Objective: a, Axes: axes, Track: 1})
 	}
 	s, err := search.New(problems, search.Options{Slack: math.Inf(1)})
 	if err != nil {

@@ -79,7 +79,7 @@ func TestSetObjectives(t *testing.T) {
 	a, _ := bound(t)
 	b, learn := bound(t)
 	learn(rand.New(rand.NewPCG(95, 96)))
-	problem := search.Problem{Objective: b, Axes: decide.UnitBox(3), Track: true}
+	problem := search.Problem{Objective: b, Axes: decide.UnitBox(3), Track: 1}
 	fresh, err := search.New([]search.Problem{problem}, search.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)

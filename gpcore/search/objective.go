@@ -75,13 +75,28 @@ type Grouped interface {
 // Watchable is an objective that can keep what it knows of fixed points from search to
 // search; see Problem.Track.
 type Watchable interface {
-	// Watch begins to watch the rows of x, Dim coordinates each; nil where it cannot. A row may be written until
-	// the first Values of it.
-	Watch(x []float64) Watched
+	// Watch begins to watch points; nil where it cannot.
+	Watch(w Watching) Watched
+}
+
+// Watching says what is to be watched, and how.
+type Watching struct {
+	// X are the points, rows of Dim coordinates. A row may be written until the first Values of it.
+	X   []float64
+	Dim int
+	// Before, where not nil, has watched the same rows for another objective. What it knows of the same
+	// processes is taken over, so it counts no more.
+	Before Watched
+	// Processes is how many may be watched.
+	Processes int
+	// Lean keeps covariances in a quarter of the memory, and evaluates the others at each Values.
+	Lean bool
 }
 
 // Watched are the values of an objective at fixed points.
 type Watched interface {
+	// Processes is how many are watched.
+	Processes() int
 	// Sync takes up what has changed. It is called once before the Values of a search.
 	Sync()
 	// Values sets dst to the objective at the points from..to-1, from a multiple of 24, with

@@ -16,12 +16,12 @@ type Problem struct {
 	// List holds the points that may be chosen, rows of Dim coordinates, instead of
 	// Axes.
 	List []float64
-	// Track keeps what the fixed screening points know of the processes from search to
+	// Track, where positive, keeps what the fixed screening points know of so many processes at most from search to
 	// search and updates it by rank-one terms, O(n) a point instead of O(n^2). It takes
-	// effect for a [Watchable] objective: an expectation that controls every coordinate. It pays
+	// effect for a [Watchable] objective: an expectation that controls every coordinate, of no more processes. It pays
 	// where between two searches few observations change, and takes memory: 8 Cap bytes a
 	// screening point that is looked at and process, up to 32 MiB a process.
-	Track bool
+	Track int
 	// Keep, where positive, is for an objective that differs little from that of the run before.
 	// A run then looks at one in Keep of the screening points in turn, and at as many of those
 	// that were best when they were last looked at. The first run looks at all. It has no effect

@@ -98,7 +98,7 @@ func (s *Search) SetStarts(problem int, x []float64) {
 }
 
 // SetObjectives gives the problems, in their order, other objectives over the same domains. What is
-// known of screening points stays (see [Problem.Keep]); what is watched is watched anew.
+// known of screening points stays (see [Problem.Keep]), and so does what is watched of processes that are those of before.
 func (s *Search) SetObjectives(all []Objective) {
 	for i, q := range s.problems {
 		q.setObjective(all[i])

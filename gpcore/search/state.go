@@ -71,10 +71,11 @@ func newState(p Problem, seed uint64) *state {
 
 // setObjective is the search of another function over the domain.
 func (q *state) setObjective(o Objective) {
+	before := q.watched
 	q.p.Objective, q.watched = o, nil
 	q.group, _ = o.(Grouped)
-	if v, ok := o.(Watchable); ok && q.p.Track {
-		q.watched = v.Watch(q.points)
+	if v, ok := o.(Watchable); ok && q.p.Track > 0 {
+		q.watched = v.Watch(Watching{X: q.points, Dim: q.d, Before: before, Processes: q.p.Track})
 	}
 }
 

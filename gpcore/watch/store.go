@@ -23,9 +23,9 @@ type covariances struct {
 // others are computed again at each update, still O(n) a point.
 const maxStored = 1 << 22
 
-func newCovariances(panels, capacity int) covariances {
+func newCovariances(panels, capacity, stored int) covariances {
 	s := covariances{slots: capacity}
-	if panels = min(panels, maxStored/(vec.Lanes*capacity)); panels == 0 {
+	if panels = min(panels, stored/(vec.Lanes*capacity)); panels == 0 {
 		return s
 	}
 	s.panels = make([][]float64, panels)

@@ -48,7 +48,14 @@ type Watch struct {
 // New makes a watch of g at the rows of x, d coordinates each. It takes 8(d+4) bytes a point
 // and some 100 Cap, and, for the first 32 MiB, 8 Cap a point once it is updated; nothing is
 // computed before the first Update. x is not copied: from when points are first computed on they must stay.
-func New(g *gpcore.GP, x []float64) *Watch {
+func New(g *gpcore.GP, x []float64) *Watch { return newWatch(g, x, maxStored) }
+
+// NewLean is New with a quarter of the memory for covariances, 8 MiB. Those of the points that are left are evaluated at
+// each update: still O(n) a point, of the kernel's values in place of multiplications.
+func NewLean(g *gpcore.GP, x []float64) *Watch { return newWatch(g, x, maxStored/4) }
+
+// newWatch makes a watch that keeps so many covariances.
+func newWatch(g *gpcore.GP, x []float64, stored int) *Watch {
 	d := g.Dim()
 	if len(x)%d != 0 {
 		panic("gpcore: a watch needs d coordinates for each point")
@@ -68,7 +75,7 @@ func New(g *gpcore.GP, x []float64) *Watch {
 	}
 	w.terms = w.terms[:0]
 	panels := (m + vec.Lanes - 1) / vec.Lanes
-	w.store, w.updated = newCovariances(panels, g.Cap()), make([]uint64, panels)
+	w.store, w.updated = newCovariances(panels, g.Cap(), stored), make([]uint64, panels)
 	return w
 }
 

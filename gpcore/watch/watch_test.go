@@ -30,7 +30,7 @@ func watchFollows(t *testing.T, kept int) {
 		}
 		x := gptest.Point(rng, 3*100)
 		w := New(g, x)
-		w.store = newCovariances(kept, 40)
+		w.store = newCovariances(kept, 40, maxStored)
 		defer func() {
 			for i := range 5 {
 				if (w.store.kept(i) != nil) != (i < kept) {

@@ -244,7 +244,7 @@ func newCore(b *testing.B, d, n int) *core {
 	}
 	e, err := expectations.New([]expectations.Term{{Process: g, Mean: 1, SD: 2}}, expectations.Inputs{Controlled: controlled})
 	if err == nil {
-		c.s, err = search.New([]search.Problem{{Objective: e, Axes: axes, Track: true}}, search.Options{Seed: 1})
+		c.s, err = search.New([]search.Problem{{Objective: e, Axes: axes, Track: 1}}, search.Options{Seed: 1})
 	}
 	if err != nil {
 		b.Fatal(err)

@@ -19,8 +19,10 @@ const RenewEvery = 50
 
 const (
 	// trackedProcesses is the greatest number of processes whose posterior at the screening points
-	// is kept, each with memory of its own: the objective's and that of its noise.
-	trackedProcesses = 2
+	// is kept, each with memory of its own: the objective's and that of its noise. limitingProcesses is how many more may be
+	// followed there, with a quarter of that memory: those of constraints.
+	trackedProcesses  = 2
+	limitingProcesses = 16
 	// keepParts: where the function to maximise differs little from that of the step before, a search
 	// looks at an eighth of its screening points in turn, and at as many that were the best.
 	keepParts = 8
@@ -156,7 +158,10 @@ func (k *Kept) Search(problems []search.Problem, u Use) (*search.Search, error) 
 	}
 	for i := range problems {
 		p := &problems[i]
-		if p.Track = k.objective != nil && p.Objective == search.Objective(k.objective) && k.processes <= trackedProcesses; !p.Track && u.Steady {
+		if k.objective != nil && space.Core(p.Objective) == search.Objective(k.objective) && k.processes <= trackedProcesses {
+			p.Track = k.processes + limitingProcesses
+		}
+		if u.Steady {
 			p.Keep = keepParts
 		}
 	}

@@ -275,6 +275,60 @@ func (k *penalty) Adjust(dst, grad, x []float64, surrogate bool) {
 	}
 }
 
+// watchedPenalty is a penalty at fixed points.
+type watchedPenalty struct{ each []search.Watched }
+
+// Watch begins to watch the probabilities at points; nil where one cannot be.
+func (k *penalty) Watch(w search.Watching, before space.WatchedAdjustment) space.WatchedAdjustment {
+	out, ok := before.(*watchedPenalty)
+	if !ok {
+		out = &watchedPenalty{}
+	}
+	for j, e := range k.each {
+		if j == len(out.each) { // one that counts for the first time
+			out.each = append(out.each, nil)
+		}
+		w.Before = out.each[j]
+		of := e.Watch(w)
+		if of == nil {
+			return nil
+		}
+		w.Processes -= of.Processes()
+		out.each[j] = of
+	}
+	return out
+}
+
+// Processes implements [space.WatchedAdjustment].
+func (w *watchedPenalty) Processes() int {
+	n := 0
+	for _, of := range w.each {
+		n += of.Processes()
+	}
+	return n
+}
+
+// Sync implements [space.WatchedAdjustment].
+func (w *watchedPenalty) Sync() {
+	for _, of := range w.each {
+		of.Sync()
+	}
+}
+
+// Adjust implements [space.WatchedAdjustment].
+func (w *watchedPenalty) Adjust(dst []float64, fork space.Adjustment, from, to int) {
+	k := fork.(*penalty)
+	k.p = num.Resized(k.p, len(dst))
+	for j, of := range w.each {
+		of.Values(k.p, k.each[j], from, to)
+		for i, p := range k.p {
+			z, _ := deviations(p)
+			cost, _ := ShortfallPenalty(k.threshold[j] - z)
+			dst[i] -= cost
+		}
+	}
+}
+
 // probability sets p and, where asked for, slope to P and its gradients at the rows of x.
 func (k *penalty) probability(e *expectations.Expected, slopes bool, x []float64, surrogate bool) {
 	if slopes {

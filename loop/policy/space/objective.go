@@ -99,6 +99,82 @@ func (p *adjustedSurrogate) Follow(o search.Objective) bool {
 	return ok && p.follow(&q.adjusted)
 }
 
+// watchableAdjustment is an [Adjustment] that can keep what it knows of fixed points from search to search.
+type watchableAdjustment interface {
+	// Watch begins to watch points, as [search.Watchable] does, after what before knows; nil where it cannot.
+	Watch(w search.Watching, before WatchedAdjustment) WatchedAdjustment
+}
+
+// WatchedAdjustment is an adjustment at fixed points, as [search.Watched] is an objective.
+type WatchedAdjustment interface {
+	Processes() int
+	Sync()
+	// Adjust changes values of the points from..to-1, with the scratch of a fork.
+	Adjust(dst []float64, fork Adjustment, from, to int)
+}
+
+// watchedAdjusted is a watched objective with a watched adjustment.
+type watchedAdjusted struct {
+	objective  search.Watched
+	adjustment WatchedAdjustment
+}
+
+// Watch implements [search.Watchable], where objective and adjustment can be watched; the adjustment with less memory.
+func (p *adjusted) Watch(w search.Watching) search.Watched {
+	o, ok := p.Objective.(search.Watchable)
+	a, can := p.adjustment.(watchableAdjustment)
+	if !ok || !can {
+		return nil
+	}
+	out, ok := w.Before.(*watchedAdjusted)
+	if !ok {
+		out = &watchedAdjusted{}
+	}
+	of := w
+	of.Before = out.objective
+	objective := o.Watch(of)
+	if objective == nil {
+		return nil
+	}
+	of.Before, of.Lean, of.Processes = nil, true, w.Processes-objective.Processes()
+	adjustment := a.Watch(of, out.adjustment)
+	if adjustment == nil {
+		return nil
+	}
+	out.objective, out.adjustment = objective, adjustment
+	return out
+}
+
+// Processes implements [search.Watched].
+func (w *watchedAdjusted) Processes() int { return w.objective.Processes() + w.adjustment.Processes() }
+
+// Sync implements [search.Watched].
+func (w *watchedAdjusted) Sync() {
+	w.objective.Sync()
+	w.adjustment.Sync()
+}
+
+// Values implements [search.Watched].
+func (w *watchedAdjusted) Values(dst []float64, fork search.Objective, from, to int) {
+	f := fork.(interface{ parts() *adjusted }).parts()
+	w.objective.Values(dst, f.Objective, from, to)
+	w.adjustment.Adjust(dst, f.adjustment, from, to)
+}
+
+// parts are those of any adjusted objective.
+func (p *adjusted) parts() *adjusted { return p }
+
+// Core is an objective without its adjustments.
+func Core(o search.Objective) search.Objective {
+	for {
+		p, ok := o.(interface{ parts() *adjusted })
+		if !ok {
+			return o
+		}
+		o = p.parts().Objective
+	}
+}
+
 // Values implements [search.Objective].
 func (p *adjusted) Values(dst, x []float64) {
 	p.Objective.Values(dst, x)
@@ -204,6 +280,33 @@ func (f Subtrahend) Adjust(dst, grad, x []float64, _ bool) {
 			f.Slope(grad[j*size:(j+1)*size], at, -1)
 		}
 	}
+}
+
+// watchedSubtrahend are the points of a function that costs too little to be kept.
+type watchedSubtrahend struct {
+	x    []float64
+	size int
+}
+
+// Watch keeps the points alone.
+func (f Subtrahend) Watch(w search.Watching, before WatchedAdjustment) WatchedAdjustment {
+	out, ok := before.(*watchedSubtrahend)
+	if !ok {
+		out = &watchedSubtrahend{}
+	}
+	out.x, out.size = w.X, w.Dim
+	return out
+}
+
+// Processes implements [WatchedAdjustment].
+func (*watchedSubtrahend) Processes() int { return 0 }
+
+// Sync implements [WatchedAdjustment].
+func (*watchedSubtrahend) Sync() {}
+
+// Adjust implements [WatchedAdjustment].
+func (w *watchedSubtrahend) Adjust(dst []float64, fork Adjustment, from, to int) {
+	fork.Adjust(dst, nil, w.x[from*w.size:to*w.size], false)
 }
 
 // Fork implements [Adjustment].

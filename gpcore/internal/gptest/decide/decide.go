@@ -35,7 +35,7 @@ func CVSProblems(tb testing.TB, g *gpcore.GP, m quadrature.Marginal) []search.Pr
 	}
 	var p []search.Problem
 	for i, e := range e {
-		p = append(p, search.Problem{Objective: e, Axes: UnitBox(len(sets[i].Controlled)), Track: true})
+		p = append(p, search.Problem{Objective: e, Axes: UnitBox(len(sets[i].Controlled)), Track: 1})
 	}
 	return p
 }
