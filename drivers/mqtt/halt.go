@@ -43,7 +43,7 @@ func (d *Device) Halt(ctx context.Context) error {
 			return nil
 		}
 		last = err
-		if !conn.IsGone() || ctx.Err() != nil {
+		if !conn.IsGone() || !link.Sleep(ctx, link.MinBackoff) {
 			return d.wrap(fmt.Errorf("safe state not confirmed: %w", err))
 		}
 	}

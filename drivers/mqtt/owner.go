@@ -163,6 +163,13 @@ func (w *ownership) say(ctx context.Context, conn *link.Connection, topic string
 	return conn.Put(ctx, Message{Topic: topic, Payload: text, Retained: true, QoS: link.QoS1})
 }
 
+// first publishes our first word, and waits for the broker to have it.
+func (w *ownership) first(ctx context.Context, conn *link.Connection, topic string) error {
+	ctx, cancel := context.WithTimeout(ctx, BrokerWait)
+	defer cancel()
+	return w.say(ctx, conn, topic, 1)
+}
+
 // acquire waits until every topic is ours, or says who has one.
 func (w *ownership) acquire(ctx context.Context, l *link.Link, now func() time.Time) error {
 	conn, err := l.Open()
@@ -211,7 +218,7 @@ func (w *ownership) acquireTopic(ctx context.Context, conn *link.Connection, top
 		w.mu.Lock()
 		delete(w.echo, topic)
 		w.mu.Unlock()
-		if err := w.say(ctx, conn, topic, 1); err != nil {
+		if err := w.first(ctx, conn, topic); err != nil {
 			return true, err
 		}
 		for limit := now().Add(BrokerWait); ; {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -209,4 +211,38 @@ func TestOwnerLost(t *testing.T) {
 		t.Errorf("a safe value: %v", err)
 	}
 	eventually(t, "it writes again once the other has gone", func() bool { _, err := d.Write(context.Background(), set); return err == nil })
+}
+
+// unacknowledged is a connection on which the broker's words on messages get lost (PUBACK, of four bytes).
+type unacknowledged struct{ net.Conn }
+
+func (u unacknowledged) Read(p []byte) (int, error) {
+	for {
+		n, err := u.Conn.Read(p)
+		if err != nil || n == 0 || p[0]>>4 != 4 {
+			return n, err
+		}
+	}
+}
+
+// TestFirstWordIsNotAwaitedForEver: a broker that does not answer the first word of an owner ends the start.
+func TestFirstWordIsNotAwaitedForEver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		o.Claims = []string{"lab/ca/set"}
+		o.Dial = func(ctx context.Context, u *url.URL) (net.Conn, error) {
+			c, err := v.Dial(ctx, u)
+			return unacknowledged{c}, err
+		}
+		env, _ := environment()
+		env.Owner = &drivers.Owner{Run: "a", Machine: "a"}
+		d, err := New(o, doserChannels(), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := opens(d); !errors.Is(err, drivers.ErrUnavailable) || time.Since(began) > o.ConnectTimeout {
+			t.Errorf("opened after %v: %v", time.Since(began), err)
+		}
+		closed(t, d)
+	})
 }

@@ -21,6 +21,8 @@ const (
 	// makeSafeAgain is after how long without a confirmation the values are written again:
 	// a message may be lost where a connection ends.
 	makeSafeAgain = time.Second
+	// makeSafeRetry is after how long a write is tried again that the device may not have had.
+	makeSafeRetry = 250 * time.Millisecond
 )
 
 // faultStates are the writes that make one device safe.
@@ -54,7 +56,10 @@ func (f *faultStates) write(ctx context.Context, d setup.Device) (err error) {
 	for begun := time.Now(); ; {
 		answer, err := act.Write(ctx, f.set)
 		if err != nil {
-			return err
+			if !errors.Is(err, drivers.ErrUnavailable) || !waited(ctx, makeSafeRetry) {
+				return err
+			}
+			continue // the way there may have ended, and another one is open soon
 		}
 		missing = lacking(missing, answer)
 		for again := time.Now().Add(makeSafeAgain); len(missing) > 0 && time.Now().Before(again); {
@@ -65,6 +70,16 @@ func (f *faultStates) write(ctx context.Context, d setup.Device) (err error) {
 		if len(missing) == 0 {
 			return nil
 		}
+	}
+}
+
+// waited waits, and reports whether ctx goes on.
+func waited(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 

@@ -3,6 +3,7 @@ package makesafe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ type deafDevice struct {
 	deaf   int
 	writes int
 	value  float64
+	lost   error // what a write that is lost returns
 }
 
 func (*deafDevice) Open(context.Context) ([]drivers.Channel, error) { return nil, nil }
@@ -26,9 +28,10 @@ func (*deafDevice) Close() error                                    { return nil
 func (*deafDevice) Halt(context.Context) error                      { return nil }
 
 func (d *deafDevice) Write(_ context.Context, s drivers.Setpoints) (drivers.Reading, error) {
-	if d.writes++; d.writes > d.deaf {
-		d.value = s.Values["x"]
+	if d.writes++; d.writes <= d.deaf {
+		return drivers.Reading{}, d.lost
 	}
+	d.value = s.Values["x"]
 	return drivers.Reading{}, nil
 }
 
@@ -43,13 +46,20 @@ func safeOf(ctx context.Context, d *deafDevice) error {
 	return f.write(ctx, setup.Device{Wired: drivers.Wired{Build: func(drivers.Env) (drivers.Device, error) { return d, nil }}})
 }
 
-// TestMakeSafeWritesAgain loses the first write: it is noticed, and written again.
+// TestMakeSafeWritesAgain loses the first write, with and without an error: it is noticed, and written again. What is
+// refused is not.
 func TestMakeSafeWritesAgain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	d := &deafDevice{deaf: 1, value: 7}
-	if err := safeOf(ctx, d); err != nil || d.value != 2 || d.writes != 2 {
-		t.Errorf("%v, %d writes, the actuator is at %v", err, d.writes, d.value)
+	for _, lost := range []error{nil, fmt.Errorf("%w: connection lost", drivers.ErrUnavailable)} {
+		d := &deafDevice{deaf: 1, value: 7, lost: lost}
+		if err := safeOf(ctx, d); err != nil || d.value != 2 || d.writes != 2 {
+			t.Errorf("lost with %v: %v, %d writes, the actuator is at %v", lost, err, d.writes, d.value)
+		}
+	}
+	d := &deafDevice{deaf: 1, value: 7, lost: drivers.ErrRefused}
+	if err := safeOf(ctx, d); !errors.Is(err, drivers.ErrRefused) || d.writes != 1 {
+		t.Errorf("refused: %v after %d writes", err, d.writes)
 	}
 }
 

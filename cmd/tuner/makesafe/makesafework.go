@@ -94,7 +94,7 @@ func makeDeviceSafe(ctx context.Context, w *setup.Setup, i int, all bool) safeRe
 
 // faultStatesOf lists the fault states of a device's actuators.
 func faultStatesOf(w *setup.Setup, device int, all bool) faultStates {
-	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{}}}
+	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{}, Safe: true}}
 	for _, v := range w.Options.Variables {
 		if !v.Actuated || v.Channel.Device != device {
 			continue

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -43,6 +44,9 @@ type Connection struct {
 	// messages leave in the order of the calls, also after one that was given up.
 	sending chan struct{}
 
+	// asked is how many topics the last subscription had.
+	asked atomic.Int64
+
 	mu    sync.Mutex
 	conn  net.Conn // the transport below TLS; nil until it is open
 	cause error
@@ -69,9 +73,10 @@ func (l *Link) connect(ctx context.Context) (*Connection, error) {
 	}
 	c.client = paho.NewClient(o)
 
-	stop := context.AfterFunc(ctx, func() { c.Drop(ctx.Err()) })
+	stop := context.AfterFunc(ctx, func() { c.Drop(context.Cause(ctx)) })
 	err = c.login()
 	if err == nil {
+		l.enter(c)
 		err = c.subscribe(ctx, l.Topics, l.QoS)
 	}
 	if err == nil {
@@ -142,7 +147,7 @@ func (l *Link) clientOptions(ctx context.Context, c *Connection) (*paho.ClientOp
 			if !isTLS(c.address) {
 				conn = c.setTransport(conn)
 			}
-			return &timedConn{Conn: limitPackets(conn), timeout: l.Options.WriteTimeout, failed: c.Drop}, nil
+			return &timedConn{Conn: limitPackets(conn, &c.asked), timeout: l.Options.WriteTimeout, failed: c.Drop}, nil
 		}), nil
 }
 
@@ -171,6 +176,7 @@ func (c *Connection) subscribe(ctx context.Context, topics []string, qos byte) e
 	for _, topic := range topics {
 		filters[topic] = qos
 	}
+	c.asked.Store(int64(len(topics)))
 	token, err := c.ask(ctx, func() paho.Token { return c.client.SubscribeMultiple(filters, nil) })
 	if err != nil {
 		return fmt.Errorf("%w: no answer to the subscription: %w", drivers.ErrUnavailable, err)

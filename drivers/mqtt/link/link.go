@@ -70,12 +70,15 @@ type Link struct {
 	node int
 	// id is the client identifier, of the same goroutine; empty: one is to be drawn.
 	id string
-	// skipBackoff holds one while a caller waits for a connection with a safe value: the wait
-	// before the next attempt ends. came holds one since a connection has come.
-	skipBackoff, connected chan struct{}
+	// attempted is when the last attempt began, of the same goroutine.
+	attempted time.Time
+	// urgent holds one while a caller waits for a connection with a safe value: the wait
+	// before the next attempt ends, and soon one that is not answered. connected holds one since a connection has come.
+	urgent, connected chan struct{}
 
 	mu       sync.Mutex
 	current  *Connection // nil while there is none
+	entered  *Connection // accepted by the broker, and not subscribed yet; nil: there is none
 	unproven bool        // up is there, and not trusted yet
 }
 
@@ -88,7 +91,7 @@ var (
 
 // New makes a link that is not open yet.
 func New(s Spec) *Link {
-	l := &Link{Spec: s, queue: newQueue(), skipBackoff: make(chan struct{}, 1), connected: make(chan struct{}, 1)}
+	l := &Link{Spec: s, queue: newQueue(), urgent: make(chan struct{}, 1), connected: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -130,7 +133,10 @@ func (l *Link) begin(c *Connection, err error) error {
 // cure is final.
 func (l *Link) connectUntil(ctx context.Context) (*Connection, error) {
 	for wait := MinBackoff; ; wait = min(2*wait, MaxBackoff) {
-		c, err := l.connect(ctx)
+		// A node that is silent leaves time for the others.
+		attempt, cancel := context.WithTimeout(ctx, l.Options.ConnectTimeout/time.Duration(l.Options.nodes()))
+		c, err := l.connect(attempt)
+		cancel()
 		if err == nil || !errors.Is(err, drivers.ErrUnavailable) {
 			return c, err
 		}
@@ -244,30 +250,72 @@ func (l *Link) notice(text string) {
 // reconnect attempts until there is a connection, or gives nil when the link is
 // closed. It also returns the wait that comes next.
 func (l *Link) reconnect(wait time.Duration) (*Connection, time.Duration) {
-	said := ""
+	said, patience := "", urgentPatience
 	for {
 		if !l.backoff(wait) {
 			return nil, 0
 		}
 		wait = min(max(2*wait, MinBackoff), MaxBackoff)
-		ctx, cancel := context.WithTimeout(l.ctx, l.Options.ConnectTimeout)
-		c, err := l.connect(ctx)
-		cancel()
+		c, err := l.attempt(patience)
 		if err == nil {
 			return c, wait
+		}
+		if errors.Is(err, errUrgent) {
+			patience = min(2*patience, l.Options.ConnectTimeout)
 		}
 		said = l.logOnce(said, err)
 	}
 }
 
-// backoff waits before an attempt, but not where a safe value waits for the connection. It
-// reports whether the link is still open.
+// urgentPatience is how long an attempt may take from when a safe value waits for it: it may have fallen into an
+// outage that is over, and another is answered at once. The next may take twice as long, for brokers that are slow.
+const urgentPatience = time.Second
+
+// errUrgent ends an attempt that a safe value has waited for long enough.
+var errUrgent = errors.New("the broker has not answered yet, and a safe value waits: another attempt is made")
+
+// attempt is one attempt to connect again, which takes connect_timeout at most, and patience from when
+// a safe value waits for it.
+func (l *Link) attempt(patience time.Duration) (*Connection, error) {
+	ctx, cancel := context.WithTimeout(l.ctx, l.Options.ConnectTimeout)
+	defer cancel()
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	var waits sync.WaitGroup
+	over := make(chan struct{})
+	waits.Go(func() {
+		select {
+		case <-l.urgent:
+		case <-over:
+			return
+		}
+		limit := time.NewTimer(patience)
+		defer limit.Stop()
+		select {
+		case <-limit.C:
+			give(errUrgent)
+		case <-over:
+		}
+	})
+	l.attempted = time.Now()
+	c, err := l.connect(ctx)
+	close(over)
+	waits.Wait()
+	if err != nil && errors.Is(context.Cause(ctx), errUrgent) {
+		return nil, fmt.Errorf("%w: %w", drivers.ErrUnavailable, errUrgent)
+	}
+	return c, err
+}
+
+// backoff waits before an attempt, but where a safe value waits for the connection only so long that attempts
+// begin MinBackoff apart. It reports whether the link is still open.
 func (l *Link) backoff(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-l.skipBackoff:
+	case <-l.urgent:
+		return Sleep(l.ctx, MinBackoff-time.Since(l.attempted))
 	case <-l.ctx.Done():
 	}
 	return l.ctx.Err() == nil
@@ -287,14 +335,42 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 
 func (l *Link) setCurrent(c *Connection, held bool) {
 	l.mu.Lock()
-	l.current, l.unproven = c, held
+	l.current, l.unproven, l.entered = c, held, nil
 	l.mu.Unlock()
 	if c != nil {
-		select {
-		case l.connected <- struct{}{}:
-		default:
-		}
+		l.tellConnected()
 	}
+}
+
+// tellConnected tells whoever waits with a safe value that there is a connection for it.
+func (l *Link) tellConnected() {
+	select {
+	case l.connected <- struct{}{}:
+	default:
+	}
+}
+
+// enter takes note of a connection that the broker has accepted: a safe value leaves over it before its
+// subscriptions, whose answers may take their time.
+func (l *Link) enter(c *Connection) {
+	l.mu.Lock()
+	l.entered = c
+	l.mu.Unlock()
+	l.tellConnected()
+}
+
+// accepted gives the connection for a safe value: one to be used, else one that the broker has accepted.
+func (l *Link) accepted() (*Connection, error) {
+	c, err := l.Open()
+	if err == nil {
+		return c, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c = l.entered; c == nil || !c.client.IsConnectionOpen() || c.IsGone() {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Urgently gives the connection for a safe value, trusted or not. Where there is none it has
@@ -304,12 +380,12 @@ func (l *Link) Urgently(ctx context.Context, most time.Duration) (*Connection, e
 	defer limit.Stop()
 	defer again.Stop()
 	for {
-		c, err := l.Open()
+		c, err := l.accepted()
 		if err == nil || ctx.Err() != nil {
 			return c, errors.Join(err, ctx.Err())
 		}
 		select {
-		case l.skipBackoff <- struct{}{}:
+		case l.urgent <- struct{}{}:
 		default:
 		}
 		select {

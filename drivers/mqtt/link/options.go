@@ -105,11 +105,14 @@ func (o Options) address() (*url.URL, error) { return readAddress(o.Broker) }
 
 // node reads the address that attempt n is made at: the broker's nodes in turn.
 func (o Options) node(n int) (*url.URL, error) {
-	if n %= 1 + len(o.Cluster); n > 0 {
+	if n %= o.nodes(); n > 0 {
 		return readAddress(o.Cluster[n-1])
 	}
 	return o.address()
 }
+
+// nodes is how many there are.
+func (o Options) nodes() int { return 1 + len(o.Cluster) }
 
 // readAddress reads an address. A port that is missing is the usual one.
 func readAddress(text string) (*url.URL, error) {

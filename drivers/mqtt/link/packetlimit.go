@@ -3,6 +3,7 @@ package link
 import (
 	"fmt"
 	"net"
+	"sync/atomic"
 )
 
 // MaxPacket bounds what the broker may send as one packet, in bytes. MQTT allows
@@ -10,18 +11,28 @@ import (
 // before any of it has come.
 const MaxPacket = 1 << 20
 
-// packetLimitConn ends a connection that announces a packet beyond MaxPacket. It reads
+// packetLimitConn ends a connection that announces a packet beyond MaxPacket, or more answers to a subscription than it had
+// topics. It reads
 // along with the client library: a packet is one byte of kind, one to four bytes of
 // length (seven bits each, the lowest first), and that many bytes.
 type packetLimitConn struct {
 	net.Conn
 
+	asked *atomic.Int64 // topics of the last subscription
+
+	kind   byte
 	left   int // bytes of the current packet that are still to come
 	digits int // bytes of the length seen so far; -1: the next byte is a kind
 	length int
 }
 
-func limitPackets(conn net.Conn) *packetLimitConn { return &packetLimitConn{Conn: conn, digits: -1} }
+func limitPackets(conn net.Conn, asked *atomic.Int64) *packetLimitConn {
+	return &packetLimitConn{Conn: conn, asked: asked, digits: -1}
+}
+
+// suback is the kind of an answer to a subscription: two bytes of its number, and one for each topic. The client library
+// ends the process where there are more.
+const suback = 9
 
 // Read reads, and fails where a packet is too long.
 func (g *packetLimitConn) Read(p []byte) (int, error) {
@@ -43,7 +54,7 @@ func (g *packetLimitConn) parse(b []byte) error {
 			b = b[n:]
 			continue
 		case g.digits < 0:
-			g.digits, g.length = 0, 0
+			g.kind, g.digits, g.length = b[0]>>4, 0, 0
 		default:
 			g.length |= int(b[0]&0x7f) << (7 * g.digits)
 			g.digits++
@@ -53,6 +64,8 @@ func (g *packetLimitConn) parse(b []byte) error {
 			case b[0]&0x80 != 0:
 			case g.length > MaxPacket:
 				return fmt.Errorf("the broker sends a packet of %d bytes; at most %d are read", g.length, MaxPacket)
+			case g.kind == suback && int64(g.length) > 2+g.asked.Load():
+				return fmt.Errorf("the broker answers a subscription of %d topics with %d codes", g.asked.Load(), g.length-2)
 			default:
 				g.left, g.digits = g.length, -1
 			}
