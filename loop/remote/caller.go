@@ -142,10 +142,38 @@ func (c *Caller) State(ctx context.Context) (json.RawMessage, error) {
 	return c.state, nil
 }
 
+const (
+	// sayAgain is after how long a command is said again that the broker may not have taken, and sayMost how long its
+	// word is waited for.
+	sayAgain = 250 * time.Millisecond
+	sayMost  = 2 * time.Second
+)
+
+// say publishes a command until the broker has it, over one connection after the other: a command acts once, by its
+// transaction. The error is that of the last time, when ctx ends.
+func say(ctx context.Context, link Link, m Message) error {
+	for {
+		once, cancel := context.WithTimeout(ctx, sayMost)
+		err := link.Publish(once, m)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		again := time.NewTimer(sayAgain)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return err
+		}
+	}
+}
+
 // answerMargin is how long after its expiry the answer to a command may still come.
 const answerMargin = 2 * time.Second
 
-// Ask sends a command for the session of p and waits for its answer.
+// Ask sends a command for the session of p and waits for its answer, which may come though the broker's word on the
+// command is lost.
 //
 // Errors: ErrNoAnswer, and the link's.
 func (c *Caller) Ask(ctx context.Context, link Link, p Presence, command string, args json.RawMessage) (Answer, error) {
@@ -163,13 +191,18 @@ func (c *Caller) Ask(ctx context.Context, link Link, p Presence, command string,
 	if c.Key != nil {
 		payload = c.Key.sign(topic, payload)
 	}
-	if err := link.Publish(ctx, Message{Topic: topic, Payload: payload, QoS: 1}); err != nil {
-		return Answer{}, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, c.Expires+answerMargin)
 	defer cancel()
+	said := make(chan error, 1)
+	go func() { said <- say(ctx, link, Message{Topic: topic, Payload: payload, QoS: 1}) }()
 	var a Answer
-	if !c.wait(ctx, func() (ok bool) { a, ok = c.answers[q.Transaction]; return ok }) {
+	answered := c.wait(ctx, func() (ok bool) { a, ok = c.answers[q.Transaction]; return ok })
+	cancel()
+	switch err := <-said; {
+	case answered:
+	case err != nil:
+		return Answer{}, err
+	default:
 		return Answer{}, fmt.Errorf("%w to %s: the broker may not let this user write there", ErrNoAnswer, command)
 	}
 	if a.Command == "" {

@@ -24,7 +24,7 @@ var mutants = []mutant{
 	{28, "contradiction", "configs/validate_safety.go", "k.neverTogether()\n", "", "./configs", "TestBadSafetySections"},
 	{30, "stop", "loop/loop.go", "l.stopIfAsked()\n\t\t\t\tl.handle(r)", "l.handle(r)", "./loop", "TestStopOvertakesTheQueue"},
 	{13, "safe-disk", "loop/plan/limits.go", "l.Tick, l.Links = o.Tick,", "l.DurableWait, l.Tick, l.Links = 1e9, o.Tick,", "./loop", "TestTripDoesNotWaitForTheDisk"},
-	{13, "mqtt-hurry", "drivers/mqtt/link/link.go", "case <-l.skipBackoff:", "case <-make(chan struct{}):", "./drivers/mqtt", "TestSafeHasAConnectionMade"},
+	{13, "mqtt-hurry", "drivers/mqtt/link/link.go", "case <-l.urgent:\n\t\treturn Sleep(", "case <-make(chan struct{}):\n\t\treturn Sleep(", "./drivers/mqtt", "TestSafeHasAConnectionMade"},
 	{13, "mqtt-guess", "drivers/mqtt/device.go", "Name:    d.options.ClientName,", "Name:    func() (string, error) { return \"tuner-\" + session, nil },", "./drivers/mqtt", "TestClientIDIsNobodysToGuess"},
 	{13, "line-greeting", "drivers/serial/connect.go", "ctx, done := protocol.Yielding(ctx)", "done := func() {}", "./drivers/serial", "TestGreetingGivesWay"},
 }
