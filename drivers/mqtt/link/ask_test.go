@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,4 +68,54 @@ func TestAskKeepsToItsTime(t *testing.T) {
 			time.Sleep(time.Minute) // the library holds a message for 30 s
 		})
 	}
+}
+
+// TestAskedInOrder: what a caller has given up does not leave after what was asked later.
+func TestAskedInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		o := Default()
+		o.Broker = "tcp://virtual:1883"
+		o.Dial = func(context.Context, *url.URL) (net.Conn, error) { return client, nil }
+		o = o.Filled()
+		var heard []uint16
+		go func() {
+			deafBroker(t, server)
+			for {
+				p, err := packets.ReadPacket(server)
+				if err != nil {
+					return
+				}
+				if m, ok := p.(*packets.PublishPacket); ok {
+					heard = append(heard, uint16(m.Payload[0])<<8|uint16(m.Payload[1]))
+					answer := packets.NewControlPacket(packets.Puback).(*packets.PubackPacket)
+					answer.MessageID = m.MessageID
+					_ = answer.Write(server) // the other side may have gone
+				}
+			}
+		}()
+		l := New(Spec{Options: o, Env: drivers.Env{Clock: bubble{}, Log: slog.New(slog.DiscardHandler)}, Name: o.ClientName, Handle: func(Arrived) {}})
+		if err := l.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c, err := l.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		given, giveUp := context.WithCancel(t.Context())
+		giveUp()
+		for i := range uint16(400) {
+			ctx := t.Context()
+			if i%2 == 0 {
+				ctx = given
+			}
+			_ = c.Put(ctx, Message{Topic: "lab/x", Payload: []byte{byte(i >> 8), byte(i)}, QoS: QoS1}) // every second is given up
+		}
+		synctest.Wait()
+		if !slices.IsSorted(heard) || len(heard) < 200 {
+			t.Errorf("%d messages, heard in the order %v", len(heard), heard)
+		}
+		l.Close()
+		time.Sleep(time.Minute)
+	})
 }

@@ -195,11 +195,20 @@ func (c *Connection) subscribe(ctx context.Context, topics []string, qos byte) e
 
 // ask has the client library send something, and waits for the broker's answer until the
 // connection or ctx ends. send runs beside the caller: where the connection has just ended, the
-// library waits in it for as long as a message may take to be written.
+// library waits in it for as long as a message may take to be written. What is asked leaves in the order of the
+// calls, also after what was given up: a word that is renewed does not follow the one that takes it back.
 func (c *Connection) ask(ctx context.Context, send func() paho.Token) (paho.Token, error) {
+	select {
+	case c.sending <- struct{}{}:
+	case <-c.Gone:
+		return nil, fmt.Errorf("connection lost: %w", c.Why())
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	answer := make(chan paho.Token, 1)
 	go func() {
 		token := send()
+		<-c.sending
 		select {
 		case <-token.Done():
 			answer <- token
