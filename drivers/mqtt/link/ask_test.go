@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net"
 	"net/url"
 	"slices"
@@ -37,15 +36,11 @@ func TestAskKeepsToItsTime(t *testing.T) {
 		"round trip": func(ctx context.Context, c *Connection) error { return c.AwaitRoundTrip(ctx, time.Hour) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			o := Default()
-			o.Broker = "tcp://virtual:1883"
-			o.Dial = func(context.Context, *url.URL) (net.Conn, error) {
+			l := linkOver(func(context.Context, *url.URL) (net.Conn, error) {
 				client, server := net.Pipe()
 				go deafBroker(t, server)
 				return client, nil
-			}
-			o = o.Filled()
-			l := New(Spec{Options: o, Env: drivers.Env{Clock: bubble{}, Log: slog.New(slog.DiscardHandler)}, Name: o.ClientName, Handle: func(Arrived) {}})
+			})
 			if err := l.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -74,10 +69,6 @@ func TestAskKeepsToItsTime(t *testing.T) {
 func TestAskedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
-		o := Default()
-		o.Broker = "tcp://virtual:1883"
-		o.Dial = func(context.Context, *url.URL) (net.Conn, error) { return client, nil }
-		o = o.Filled()
 		var heard []uint16
 		go func() {
 			deafBroker(t, server)
@@ -94,7 +85,7 @@ func TestAskedInOrder(t *testing.T) {
 				}
 			}
 		}()
-		l := New(Spec{Options: o, Env: drivers.Env{Clock: bubble{}, Log: slog.New(slog.DiscardHandler)}, Name: o.ClientName, Handle: func(Arrived) {}})
+		l := linkOver(func(context.Context, *url.URL) (net.Conn, error) { return client, nil })
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

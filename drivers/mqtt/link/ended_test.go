@@ -1,11 +1,7 @@
 package link
 
 import (
-	"context"
 	"errors"
-	"log/slog"
-	"net"
-	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,11 +19,7 @@ func (bubble) Now() time.Time { return time.Now() }
 func TestClientThatIsNotConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := broker.StartVirtual(t)
-		o := Default()
-		o.Broker = "tcp://virtual:1883"
-		o.Dial = func(ctx context.Context, u *url.URL) (net.Conn, error) { return v.Dial(ctx, u) }
-		o = o.Filled()
-		l := New(Spec{Options: o, Env: drivers.Env{Clock: bubble{}, Log: slog.New(slog.DiscardHandler)}, Name: o.ClientName, Handle: func(Arrived) {}})
+		l := linkOver(v.Dial)
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -11,10 +11,9 @@ import (
 // before any of it has come.
 const MaxPacket = 1 << 20
 
-// packetLimitConn ends a connection that announces a packet beyond MaxPacket, or more answers to a subscription than it had
-// topics. It reads
-// along with the client library: a packet is one byte of kind, one to four bytes of
-// length (seven bits each, the lowest first), and that many bytes.
+// packetLimitConn ends a connection that announces a packet beyond MaxPacket, or more answers
+// to a subscription than it had topics. It reads along with the client library: a packet is one
+// byte of kind, one to four bytes of length (seven bits each, the lowest first), and that many bytes.
 type packetLimitConn struct {
 	net.Conn
 

@@ -65,13 +65,20 @@ func (d *dialled) dial(context.Context, *url.URL) (net.Conn, error) {
 	return client, nil
 }
 
+// linkOver is a link, not started, whose connections a function makes.
+func linkOver(dial func(context.Context, *url.URL) (net.Conn, error)) *Link {
+	o := Default()
+	o.Broker, o.Dial = "tcp://virtual:1883", dial
+	o = o.Filled()
+	return New(Spec{Options: o, Env: drivers.Env{Clock: bubble{}, Log: slog.New(slog.DiscardHandler)}, Name: o.ClientName, Handle: func(Arrived) {}})
+}
+
 // linkOf is a link, not started, over a scripted broker, and that.
 func linkOf(script ...answering) (*Link, *dialled) {
 	d := &dialled{script: script}
-	o := Default()
-	o.Broker, o.Dial = "tcp://virtual:1883", d.dial
-	o = o.Filled()
-	return New(Spec{Options: o, Env: drivers.Env{Clock: bubble{}, Log: slog.New(slog.DiscardHandler)}, Name: o.ClientName, Topics: []string{"lab/x"}, Handle: func(Arrived) {}}), d
+	l := linkOver(d.dial)
+	l.Topics = []string{"lab/x"}
+	return l, d
 }
 
 // TestUrgentAttempts: a safe value does not wait until an attempt has timed out that nobody answers, nor for the answer to

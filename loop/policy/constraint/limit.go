@@ -296,6 +296,7 @@ func (k *penalty) Watch(w search.Watching, before space.WatchedAdjustment) space
 		w.Processes -= of.Processes()
 		out.each[j] = of
 	}
+	out.each = out.each[:len(k.each)] // readings may be struck, and a constraint counts no more
 	return out
 }
 

@@ -1,11 +1,12 @@
 package model
 
 import (
+	"math"
+	"slices"
+
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
-	"math"
-	"slices"
 )
 
 // Model is the posterior of the standardised objective, and of its noise where
