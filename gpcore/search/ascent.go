@@ -19,12 +19,20 @@ const (
 // ascent serves climbers of one function in batches.
 type ascent struct {
 	x, value, grad []float64
+	limits         Limits
 	moving         []*climber
+}
+
+// slopes are an objective's values and gradients, or its surrogate's, and what they say of limits.
+type slopes struct {
+	gradients func(dst, grad, x []float64)
+	limited   Limited // nil where the objective is none
+	surrogate bool    // they are the surrogate's
 }
 
 // run climbs until all are done, at most rounds batches; where they race, one that cannot come near the best
 // of them is done. It returns how many batches there were, and whether all are done.
-func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber, b *box, rounds int, tol float64, race bool) (done int, over bool) {
+func (a *ascent) run(of slopes, climbers []*climber, b *box, rounds int, tol float64, race bool) (done int, over bool) {
 	d := len(b.low)
 	for ; done < rounds; done++ {
 		a.x, a.moving = a.x[:0], a.moving[:0]
@@ -39,18 +47,32 @@ func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber
 			return done, true
 		}
 		a.value, a.grad = vec.Grown(a.value, m), vec.Grown(a.grad, m*d)
-		gradients(a.value, a.grad, a.x)
+		a.look(of, m, d)
 		if best := best(climbers); race {
 			for _, c := range a.moving {
 				c.floor = max(c.floor, best)
 			}
 		}
 		for i, c := range a.moving {
-			c.receive(a.value[i], a.grad[i*d:(i+1)*d], b, tol)
+			c.receive(a.value[i], a.grad[i*d:(i+1)*d], a.limits.of(i, m), b, tol)
 		}
 		a.merge(b)
 	}
 	return done, false
+}
+
+// look evaluates the trial points of m climbers in d coordinates.
+func (a *ascent) look(of slopes, m, d int) {
+	limits := 0
+	if of.limited != nil {
+		limits = of.limited.Limits()
+	}
+	a.limits = a.limits.resized(m, limits, d)
+	if limits == 0 {
+		of.gradients(a.value, a.grad, a.x)
+	} else {
+		of.limited.LimitedGradients(a.value, a.grad, a.limits, a.x, of.surrogate)
+	}
 }
 
 // best is the greatest value of climbers.

@@ -27,6 +27,7 @@ type climber struct {
 	done          bool
 	merged        bool // stopped because a better one climbs the same maximum
 	hy, delta     []float64
+	edge          edge
 }
 
 // newClimbers makes n climbers in d coordinates.
@@ -79,13 +80,14 @@ func (c *climber) reset(b *box) {
 	c.updated = false
 }
 
-// receive takes the value and gradient at the trial point. Less than tol (relative to
+// receive takes the value, the gradient and what is known of limits at the trial point. Less than tol (relative to
 // 1+|value|) to be gained ends the climb.
-func (c *climber) receive(v float64, grad []float64, b *box, tol float64) {
+func (c *climber) receive(v float64, grad []float64, at Limits, b *box, tol float64) {
 	if !c.started {
 		c.started = true
 		c.value = v
 		copy(c.grad, grad)
+		c.edge.take(grad, at)
 		if math.IsNaN(v) {
 			c.value, c.done = math.Inf(-1), true
 			return
@@ -94,13 +96,18 @@ func (c *climber) receive(v float64, grad []float64, b *box, tol float64) {
 		return
 	}
 	if !(v >= c.value+sufficient*c.predictedGain && v >= c.value) {
-		c.backtrack(v, b)
+		c.backtrack(v, at, b)
 		return
 	}
 	gain := v - c.value
-	c.updateHessian(grad)
+	before, after := c.grad, grad
+	if c.edge.limits() > 0 {
+		before, after = c.edge.pull, c.edge.pullAt(grad, at)
+	}
+	c.updateHessian(before, after)
 	copy(c.x, c.trial)
 	copy(c.grad, grad)
+	c.edge.take(grad, at)
 	c.value = v
 	c.backtracks = 0
 	if gain <= 0.1*tol*(1+math.Abs(v)) {
@@ -110,9 +117,12 @@ func (c *climber) receive(v float64, grad []float64, b *box, tol float64) {
 	c.propose(b, tol)
 }
 
-// backtrack shortens the step to the maximum of a parabola.
-func (c *climber) backtrack(v float64, b *box) {
+// backtrack bends the first step that misses a limit, else shortens the step to the maximum of a parabola.
+func (c *climber) backtrack(v float64, at Limits, b *box) {
 	c.backtracks++
+	if c.backtracks == 1 && c.bend(at, b) {
+		return
+	}
 	t := 0.3
 	if check.IsFinite(v) && c.predictedGain > 0 {
 		t = min(max(c.predictedGain/(2*(c.predictedGain+c.value-v)), 0.1), 0.5)
@@ -123,15 +133,32 @@ func (c *climber) backtrack(v float64, b *box) {
 	}
 }
 
-// updateHessian is the BFGS update of h by the step just made.
-func (c *climber) updateHessian(grad []float64) {
+// bend takes, where the trial point missed a limit because that is no plane, the direction that counts by how much, and
+// reports whether something is to be gained there (the second-order correction of Nocedal & Wright 2006,
+// section 18.3).
+func (c *climber) bend(at Limits, b *box) bool {
+	if !c.edge.missed(c.x, c.trial, at) {
+		return false
+	}
+	c.quasiNewton(b)
+	c.edge.straighten()
+	if c.setFirstTrial(b) {
+		return true
+	}
+	c.quasiNewton(b) // back to where it came from
+	c.setFirstTrial(b)
+	return false
+}
+
+// updateHessian is the BFGS update of h by the step just made, between two gradients.
+func (c *climber) updateHessian(before, after []float64) {
 	d := len(c.x)
 	sy, yy, hyy := 0.0, 0.0, 0.0
 	for i := range d {
 		c.delta[i] = c.trial[i] - c.x[i]
 	}
 	for i := range d {
-		y := c.grad[i] - grad[i] // of -f
+		y := before[i] - after[i] // of -f
 		sy += c.delta[i] * y
 		yy += c.h[i*d+i] * y * y
 	}
@@ -147,9 +174,9 @@ func (c *climber) updateHessian(grad []float64) {
 	for i := range d {
 		c.hy[i] = 0
 		for j := range d {
-			c.hy[i] += c.h[i*d+j] * (c.grad[j] - grad[j])
+			c.hy[i] += c.h[i*d+j] * (before[j] - after[j])
 		}
-		hyy += c.hy[i] * (c.grad[i] - grad[i])
+		hyy += c.hy[i] * (before[i] - after[i])
 	}
 	for i := range d {
 		for j := range d {
@@ -160,8 +187,8 @@ func (c *climber) updateHessian(grad []float64) {
 
 // free reports whether coordinate i may move: it is not fixed, and not pressed against its
 // bound by the gradient.
-func (c *climber) free(i int, b *box) bool {
-	return !b.fixed[i] && !(c.x[i] <= b.low[i] && c.grad[i] < 0) && !(c.x[i] >= b.high[i] && c.grad[i] > 0)
+func (c *climber) free(i int, grad []float64, b *box) bool {
+	return !b.fixed[i] && !(c.x[i] <= b.low[i] && grad[i] < 0) && !(c.x[i] >= b.high[i] && grad[i] > 0)
 }
 
 // propose chooses a direction and the first trial point along it. Where the box turns a
@@ -203,18 +230,22 @@ func (c *climber) setFirstTrial(b *box) bool {
 	return c.setTrial(b) && c.predictedGain > 0
 }
 
-// quasiNewton sets the direction to h times the gradient over the free coordinates and
-// returns its slope.
+// quasiNewton sets the direction to h times the gradient over the free coordinates, by limits to that with
+// their multipliers, and returns its slope.
 func (c *climber) quasiNewton(b *box) (slope float64) {
-	d := len(c.x)
+	d, pull := len(c.x), c.grad
+	if c.edge.limits() > 0 {
+		c.edge.direct(c, b)
+		pull = c.edge.pull
+	}
 	for i := range d {
 		c.dir[i] = 0
-		if !c.free(i, b) {
+		if !c.free(i, pull, b) {
 			continue
 		}
 		for j := range d {
-			if c.free(j, b) {
-				c.dir[i] += c.h[i*d+j] * c.grad[j]
+			if c.free(j, pull, b) {
+				c.dir[i] += c.h[i*d+j] * pull[j]
 			}
 		}
 		slope += c.dir[i] * c.grad[i]

@@ -14,18 +14,18 @@ func (q *state) setOut(climbers []*climber) {
 // ascend climbs on the surrogate or the objective, as far as a unit of work goes, and between climbs moves
 // coordinates with few values. It reports whether that was the end.
 func (q *state) ascend(w *searchWorker, f *fork, onSurrogate bool) bool {
-	gradients, most, tol := f.gradients, refineRounds, refineTolerance
+	of, most, tol := f.slopes, refineRounds, refineTolerance
 	if onSurrogate {
-		gradients, most, tol = f.surrogateGradients, climbRounds, climbTolerance
+		of, most, tol = f.surrogateSlopes, climbRounds, climbTolerance
 	}
 	for left := q.costs.rounds(len(q.under), onSurrogate); ; {
-		done, over := w.ascent.run(gradients, q.under, &q.box, min(left, most-q.climbed), tol, !onSurrogate)
+		done, over := w.ascent.run(of, q.under, &q.box, min(left, most-q.climbed), tol, !onSurrogate)
 		q.climbed += done
 		left -= done
 		if !over && q.climbed < most {
 			return false
 		}
-		if len(q.steps) == 0 || q.moved == stepwise || !q.moveDiscrete(w, gradients, q.under) {
+		if len(q.steps) == 0 || q.moved == stepwise || !q.moveDiscrete(w, of.gradients, q.under) {
 			q.underWay = false
 			return true
 		}
@@ -94,7 +94,7 @@ func (q *state) improveDiscrete(w *searchWorker, f *fork) {
 		c := q.climbers[0]
 		c.startAt(q.best.x, &q.box)
 		if len(q.grids)+len(q.steps) < q.d {
-			w.ascent.run(f.gradients, q.climbers[:1], &q.box, refineRounds, refineTolerance, false)
+			w.ascent.run(f.slopes, q.climbers[:1], &q.box, refineRounds, refineTolerance, false)
 			q.offer(c.x, c.value)
 		}
 		w.neighbour = w.neighbour[:0]

@@ -17,3 +17,15 @@ func (s *Search) RunValue() float64 {
 	found, _ := s.Run(context.Background(), 0)
 	return found[0].Value
 }
+
+// Multipliers are those of limits for a climber with an inverse Hessian and a gradient of its own.
+func Multipliers(h, own []float64, at Limits) []float64 {
+	var e edge
+	e.take(own, at)
+	copy(e.own, own)
+	for i := range e.loose {
+		e.loose[i] = true
+	}
+	e.solve(h)
+	return e.multiplier
+}

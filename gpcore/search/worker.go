@@ -12,10 +12,10 @@ type searchWorker struct {
 
 // fork is one worker's copy of an objective.
 type fork struct {
-	objective          Objective
-	surrogate          Surrogated // nil where it has none
-	gradients          func(dst, grad, x []float64)
-	surrogateGradients func(dst, grad, x []float64) // of the surrogate
+	objective       Objective
+	surrogate       Surrogated // nil where it has none
+	slopes          slopes
+	surrogateSlopes slopes
 }
 
 func (s *Search) newWorker() *searchWorker {
@@ -57,13 +57,14 @@ func (q *state) fork(grouped *[]Objective) fork {
 	}
 	f.surrogate, _ = f.objective.(Surrogated)
 	if g, ok := f.objective.(Differentiable); ok {
-		f.gradients = g.Gradients
+		f.slopes.gradients = g.Gradients
 	} else {
-		f.gradients = (&differences{o: f.objective, b: &q.box}).gradients
+		f.slopes.gradients = (&differences{o: f.objective, b: &q.box}).gradients
 	}
-	f.surrogateGradients = f.gradients
+	f.slopes.limited, _ = f.objective.(Limited)
+	f.surrogateSlopes = f.slopes
 	if f.surrogate != nil {
-		f.surrogateGradients = f.surrogate.SurrogateGradients
+		f.surrogateSlopes.gradients, f.surrogateSlopes.surrogate = f.surrogate.SurrogateGradients, true
 	}
 	return f
 }

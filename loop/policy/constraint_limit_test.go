@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,6 +47,7 @@ func TestKeptGradients(t *testing.T) {
 			}
 			compareSlopes(t, kept, kept.Values, kept.Gradients, x)
 			compareSlopes(t, kept, kept.SurrogateValues, kept.SurrogateGradients, x)
+			compareLimits(t, kept, x)
 			var got [1]float64
 			kept.Values(got[:], x)
 			// 1-2P keeps 16-k digits of a P of 10^-k.
@@ -77,6 +80,111 @@ type limited interface {
 	search.Objective
 	search.Preparer
 	search.Surrogated
+	search.Limited
+}
+
+// compareLimits compares what a limited objective of one constraint says of it with its gradients, and the slope
+// of the shortfall with central differences.
+func compareLimits(t *testing.T, o limited, x []float64) {
+	t.Helper()
+	d := o.Dim()
+	var v, same [1]float64
+	grad, sameGrad := make([]float64, d), make([]float64, d)
+	look := func(x []float64, surrogate bool) search.Limits {
+		to := search.Limits{Short: make([]float64, 1), Weight: make([]float64, 1), Slope: make([]float64, d)}
+		o.LimitedGradients(same[:], sameGrad, to, x, surrogate)
+		return to
+	}
+	o.SurrogateGradients(v[:], grad, x)
+	if look(x, true); v != same || !slices.Equal(grad, sameGrad) {
+		t.Errorf("at %v, surrogate: %g and %v with limits, %g and %v without", x, same, sameGrad, v, grad)
+	}
+	o.Gradients(v[:], grad, x)
+	at := look(x, false)
+	if v != same || !slices.Equal(grad, sameGrad) {
+		t.Errorf("at %v: %g and %v with limits, %g and %v without", x, same, sameGrad, v, grad)
+	}
+	if cost, slope := constraint.ShortfallPenalty(at.Short[0]); at.Short[0] > 0 && math.Abs(2*at.Weight[0]*at.Short[0]-slope) > 1e-12*slope {
+		t.Errorf("at %v, short by %g, penalty %g: its slope is %g, by the weight %g", x, at.Short[0], cost, slope, 2*at.Weight[0]*at.Short[0])
+	}
+	compareSlopes(t, o, func(dst, x []float64) { dst[0] = look(x, false).Short[0] }, func(dst, grad, x []float64) {
+		l := look(x, false)
+		dst[0] = l.Short[0]
+		copy(grad, l.Slope)
+	}, x)
+}
+
+// A constrained decision is a maximum: no small move from it is better. A search that is not told of the
+// limits, but sees their penalty alone, stops before.
+func TestConstrainedDecisionsAreMaxima(t *testing.T) {
+	b := corner()
+	s := b.spec("gp-ucb", 5)
+	p := fresh(t, s)
+	for range 20 {
+		q := propose(t, p)
+		if err := p.Observe(b.measure(q, s.Seed)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := p.(*engine)
+	if err := errors.Join(e.model.Refresh(), e.constraints.Refresh()); err != nil {
+		t.Fatal(err)
+	}
+	d := prepared(t, e, 21, []int{0})
+	d.Beta = s.Beta
+	options, err := e.acquisition.Options(d.Decision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper, err := keeperAt(e, 21)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := keeper.Limit(options[0].Objective, 0)
+	// A climb leaves 1e-8, relative to one and the value, to be gained.
+	if gain := gained(t, o); gain > 1e-6 {
+		t.Errorf("%g is gained from the decision on", gain)
+	}
+	if gain := gained(t, unlimited{o.(search.Differentiable), o}); gain < 1e-4 {
+		t.Errorf("without the limits %g is gained: this tests nothing", gain)
+	}
+}
+
+// unlimited hides the limits of an objective.
+type unlimited struct {
+	search.Differentiable
+	o search.Objective
+}
+
+func (u unlimited) Dim() int                { return u.o.Dim() }
+func (u unlimited) Values(dst, x []float64) { u.o.Values(dst, x) }
+func (u unlimited) Fork() search.Objective {
+	f := u.o.Fork()
+	return unlimited{f.(search.Differentiable), f}
+}
+
+// gained is what random moves, shorter where they are no better, gain from where a search of the unit square ends.
+func gained(t *testing.T, o search.Objective) float64 {
+	t.Helper()
+	m, err := search.Maximize(context.Background(), search.Problem{Objective: o, Axes: []search.Axis{{Low: 0, High: 1}, {Low: 0, High: 1}}}, search.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng, x, best, far := rand.New(rand.NewPCG(2, 2)), slices.Clone(m.X), m.Value, 0.01
+	for range 4000 {
+		var v [1]float64
+		y := slices.Clone(x)
+		for i := range y {
+			y[i] = min(max(y[i]+far*rng.NormFloat64(), 0), 1)
+		}
+		if o.Values(v[:], y); v[0] > best {
+			x, best, far = y, v[0], 1.5*far
+		} else {
+			far *= 0.95
+		}
+		far = max(far, 1e-8)
+	}
+	return best - m.Value
 }
 
 // compareSlopes compares gradients with central differences.

@@ -35,55 +35,61 @@ func keptCasts() map[string]Spec {
 
 // TestKilledAtAnyStep: a run of which some decisions were cut is killed after any step. Who
 // takes the decisions before the last step that RenewEvery divides, and a hundred more, as recorded and derives
-// the others goes on with the same bits.
+// the others goes on with the same bits. All who begin to derive at the same step do the same, however far
+// they come: one of them stands for those who were killed at the fifty steps that lead there.
 func TestKilledAtAnyStep(t *testing.T) {
 	const newest = 100
-	steps, every := testsize.Of(170, 300), testsize.Of(13, 1)
+	steps := testsize.Of(170, 300)
 	for name, s := range keptCasts() {
-		rng := rand.New(rand.NewPCG(s.Seed, 1))
-		cut := make([]int, steps+1)
-		for i := range cut {
-			if rng.IntN(9) == 0 {
-				cut[i] = 1 + rng.IntN(3)
-			}
-		}
-		propose := func(p Policy, step int) Proposal {
-			p.(WorkLimiter).LimitWork(cut[step])
-			q, err := p.Propose(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return q
-		}
+		cut := cuts(s.Seed, steps)
+		p := fresh(t, s)
 		whole := []Proposal{{}}
-		for p := fresh(t, s); len(whole) <= steps; {
-			q := propose(p, len(whole))
+		for len(whole) <= steps {
+			q := proposeCut(t, p, cut[len(whole)])
 			whole = append(whole, q)
 			for _, o := range answers(&s, q) {
 				observe(t, p, o)
 			}
 		}
-		for at := 1 + every/2; at < steps; at += every {
-			p := fresh(t, s)
-			from := at - newest
-			from -= from % RenewEvery
-			for step := 1; step <= at; step++ {
+		for from := 0; from+newest < steps; from += RenewEvery {
+			p, last := fresh(t, s), min(from+newest+RenewEvery, steps)
+			for step := 1; step <= last; step++ {
 				if step < from {
 					if err := p.(Skipper).Skip(step); err != nil {
 						t.Fatal(err)
 					}
-				} else if q := propose(p, step); !same([]Proposal{q}, whole[step:step+1]) {
-					t.Fatalf("%s, killed after step %d: step %d is derived as\n%v\nand was\n%v", name, at, step, q, whole[step])
+				} else if q := proposeCut(t, p, cut[step]); !same([]Proposal{q}, whole[step:step+1]) {
+					t.Fatalf("%s, derived from step %d on: step %d is\n%v\nand was\n%v", name, from, step, q, whole[step])
 				}
 				for _, o := range answers(&s, whole[step]) {
 					observe(t, p, o)
 				}
 			}
-			if q := propose(p, at+1); !same([]Proposal{q}, whole[at+1:at+2]) {
-				t.Fatalf("%s, killed after step %d: it goes on with\n%v\nand not with\n%v", name, at, q, whole[at+1])
-			}
 		}
 	}
+}
+
+// cuts are the units of work that decisions are limited to, by step; 0 where one is not cut.
+func cuts(seed uint64, steps int) []int {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	out := make([]int, steps+1)
+	for i := range out {
+		if rng.IntN(9) == 0 {
+			out[i] = 1 + rng.IntN(3)
+		}
+	}
+	return out
+}
+
+// proposeCut is a decision after so many units of work, 0: after all.
+func proposeCut(t *testing.T, p Policy, units int) Proposal {
+	t.Helper()
+	p.(WorkLimiter).LimitWork(units)
+	q, err := p.Propose(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
 }
 
 // TestSearchIsKept: the search of a decision is the one before it, until it is renewed.

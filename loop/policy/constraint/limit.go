@@ -15,8 +15,8 @@ import (
 //
 // the standard deviations that a setting is short of the probability asked for, for each
 // constraint. The penalty is 1000 s^2 up to a quarter and rises by 10^6 s from there.
-// The first part is smooth, so that a search follows the edge on which a constrained
-// optimum lies, and misses the edge by |slope of the objective|/2000 in s; the second
+// The first part is smooth: an optimum on the edge misses it by |slope of the objective|/2000 in s. A climb
+// knows the shortfalls by themselves, and so follows the edge ([search.Limited]). The second
 // outweighs any difference of acquisition values (which are of order 1, logarithms of
 // order 100), so that where nothing is feasible the setting nearest to it wins.
 type penalty struct {
@@ -253,23 +253,61 @@ func (k *penalty) Follow(a space.Adjustment) (space.Adjustment, bool) {
 	return k, true
 }
 
-// Adjust implements [space.Adjustment]: with z = Phi^-1(P) the slope of the shortfall is
-// -(slope of P)/phi(z).
+// Adjust implements [space.Adjustment].
 func (k *penalty) Adjust(dst, grad, x []float64, surrogate bool) {
 	k.p = num.Resized(k.p, len(dst))
 	for j, e := range k.each {
 		k.probability(e, grad != nil, x, surrogate)
 		for i, p := range k.p {
-			z, byP := deviations(p)
-			cost, byShort := ShortfallPenalty(k.threshold[j] - z)
+			short, byP := k.shortfall(j, p)
+			cost, byShort := ShortfallPenalty(short)
 			dst[i] -= cost
-			f := byShort * byP
-			if grad == nil || f == 0 {
-				continue
+			if grad != nil {
+				k.addSlope(grad, i, e.Dim(), byShort*byP)
+			}
+		}
+	}
+}
+
+// shortfall is what a probability of a constraint misses, and how fast it falls with it: with z = Phi^-1(P) the slope of
+// the shortfall is -(slope of P)/phi(z).
+func (k *penalty) shortfall(constraint int, p float64) (short, byP float64) {
+	z, slope := deviations(p)
+	return k.threshold[constraint] - z, slope
+}
+
+// addSlope adds the slope of a probability at point i to a gradient there.
+func (k *penalty) addSlope(grad []float64, i, d int, factor float64) {
+	if factor == 0 {
+		return
+	}
+	for q := i * d; q < (i+1)*d; q++ {
+		grad[q] += factor * k.slope[q]
+	}
+}
+
+// Limits is how many constraints there are: a climb follows the edge where they are just kept.
+func (k *penalty) Limits() int { return len(k.each) }
+
+// AdjustLimited is Adjust, and says of each constraint by how much it is missed.
+func (k *penalty) AdjustLimited(dst, grad []float64, to search.Limits, x []float64, surrogate bool) {
+	k.p = num.Resized(k.p, len(dst))
+	clear(to.Slope)
+	for j, e := range k.each {
+		k.probability(e, true, x, surrogate)
+		for i, p := range k.p {
+			short, byP := k.shortfall(j, p)
+			cost, byShort := ShortfallPenalty(short)
+			dst[i] -= cost
+			k.addSlope(grad, i, e.Dim(), byShort*byP)
+			at := i*len(k.each) + j
+			to.Short[at], to.Weight[at] = short, QuadraticWeight
+			if short > QuadraticWidth {
+				to.Weight[at] = byShort / (2 * short)
 			}
 			d := e.Dim()
-			for q := i * d; q < (i+1)*d; q++ {
-				grad[q] += f * k.slope[q]
+			for q := range d {
+				to.Slope[at*d+q] = -byP * k.slope[i*d+q]
 			}
 		}
 	}

@@ -24,6 +24,14 @@ type surrogateAdjustment interface {
 // objective's scales to its own.
 type scaledAdjustment interface{ LowerScales(dst []float64) }
 
+// limitingAdjustment is an [Adjustment] that is a penalty for missed limits, and says of each how it is missed.
+type limitingAdjustment interface {
+	// Limits is how many there are.
+	Limits() int
+	// AdjustLimited is Adjust with gradients, and sets to as [search.Limited] does.
+	AdjustLimited(dst, grad []float64, to search.Limits, x []float64, surrogate bool)
+}
+
 // adjusted is an objective with an adjustment.
 type adjusted struct {
 	search.Objective
@@ -220,6 +228,28 @@ func (p *adjustedGradient) Gradients(dst, grad, x []float64) {
 	p.adjustment.Adjust(dst, grad, x, false)
 }
 
+// Limits implements [search.Limited]: those of the adjustment, else those of the objective.
+func (p *adjustedGradient) Limits() int {
+	if a, ok := p.adjustment.(limitingAdjustment); ok {
+		return a.Limits()
+	}
+	if l, ok := p.Objective.(search.Limited); ok {
+		return l.Limits()
+	}
+	return 0
+}
+
+// LimitedGradients implements [search.Limited].
+func (p *adjustedGradient) LimitedGradients(dst, grad []float64, to search.Limits, x []float64, _ bool) {
+	if a, ok := p.adjustment.(limitingAdjustment); ok {
+		p.d.Gradients(dst, grad, x)
+		a.AdjustLimited(dst, grad, to, x, false)
+		return
+	}
+	p.Objective.(search.Limited).LimitedGradients(dst, grad, to, x, false)
+	p.adjustment.Adjust(dst, grad, x, false)
+}
+
 // Surrogate implements [search.Surrogated].
 func (p *adjustedSurrogate) Surrogate() search.SurrogateKind {
 	kind := search.NoSurrogate
@@ -250,12 +280,28 @@ func (p *adjustedSurrogate) SurrogateValues(dst, x []float64) {
 
 // SurrogateGradients implements [search.Surrogated].
 func (p *adjustedSurrogate) SurrogateGradients(dst, grad, x []float64) {
-	if p.inner() {
+	p.innerGradients(dst, grad, x, true)
+	p.adjustment.Adjust(dst, grad, x, true)
+}
+
+// innerGradients are those of the objective, or of its surrogate where it is evaluated.
+func (p *adjustedSurrogate) innerGradients(dst, grad, x []float64, surrogate bool) {
+	if surrogate && p.inner() {
 		p.s.SurrogateGradients(dst, grad, x)
 	} else {
 		p.d.Gradients(dst, grad, x)
 	}
-	p.adjustment.Adjust(dst, grad, x, true)
+}
+
+// LimitedGradients implements [search.Limited].
+func (p *adjustedSurrogate) LimitedGradients(dst, grad []float64, to search.Limits, x []float64, surrogate bool) {
+	if a, ok := p.adjustment.(limitingAdjustment); ok {
+		p.innerGradients(dst, grad, x, surrogate)
+		a.AdjustLimited(dst, grad, to, x, surrogate)
+		return
+	}
+	p.Objective.(search.Limited).LimitedGradients(dst, grad, to, x, surrogate && p.inner())
+	p.adjustment.Adjust(dst, grad, x, surrogate)
 }
 
 // Subtrahend is a function that is taken off an objective and its surrogate alike, so
