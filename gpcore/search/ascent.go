@@ -30,10 +30,29 @@ type slopes struct {
 	surrogate bool    // they are the surrogate's
 }
 
+// limits is how many there are.
+func (s slopes) limits() int {
+	if s.limited == nil {
+		return 0
+	}
+	return s.limited.Limits()
+}
+
+// weight is that of their penalty near the edge.
+func (s slopes) weight() float64 {
+	if s.limited == nil {
+		return 0
+	}
+	return s.limited.Weight()
+}
+
 // run climbs until all are done, at most rounds batches; where they race, one that cannot come near the best
 // of them is done. It returns how many batches there were, and whether all are done.
 func (a *ascent) run(of slopes, climbers []*climber, b *box, rounds int, tol float64, race bool) (done int, over bool) {
 	d := len(b.low)
+	for _, c := range climbers {
+		c.edge.weight = of.weight()
+	}
 	for ; done < rounds; done++ {
 		a.x, a.moving = a.x[:0], a.moving[:0]
 		for _, c := range climbers {
@@ -63,10 +82,7 @@ func (a *ascent) run(of slopes, climbers []*climber, b *box, rounds int, tol flo
 
 // look evaluates the trial points of m climbers in d coordinates.
 func (a *ascent) look(of slopes, m, d int) {
-	limits := 0
-	if of.limited != nil {
-		limits = of.limited.Limits()
-	}
+	limits := of.limits()
 	a.limits = a.limits.resized(m, limits, d)
 	if limits == 0 {
 		of.gradients(a.value, a.grad, a.x)

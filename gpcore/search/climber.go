@@ -68,7 +68,7 @@ func (c *climber) startAt(x []float64, b *box) {
 // restart lets it climb another function, or with other coordinates fixed, from where it
 // is with the curvature it knows.
 func (c *climber) restart() {
-	c.started, c.done, c.merged, c.backtracks = false, false, false, 0
+	c.started, c.done, c.merged, c.backtracks, c.edge.far = false, false, false, 0, false
 	copy(c.trial, c.x)
 }
 
@@ -101,7 +101,7 @@ func (c *climber) receive(v float64, grad []float64, at Limits, b *box, tol floa
 	}
 	gain := v - c.value
 	before, after := c.grad, grad
-	if c.edge.limits() > 0 {
+	if c.edge.follows() {
 		before, after = c.edge.pull, c.edge.pullAt(grad, at)
 	}
 	c.updateHessian(before, after)
@@ -137,7 +137,7 @@ func (c *climber) backtrack(v float64, at Limits, b *box) {
 // reports whether something is to be gained there (the second-order correction of Nocedal & Wright 2006,
 // section 18.3).
 func (c *climber) bend(at Limits, b *box) bool {
-	if !c.edge.missed(c.x, c.trial, at) {
+	if !c.edge.follows() || !c.edge.missed(c.x, c.trial, at) {
 		return false
 	}
 	c.quasiNewton(b)
@@ -195,7 +195,7 @@ func (c *climber) free(i int, grad []float64, b *box) bool {
 // quasi-Newton direction downhill, the scaled gradient replaces it, whose projection
 // cannot.
 func (c *climber) propose(b *box, tol float64) {
-	slope := c.quasiNewton(b)
+	slope := c.direct(b)
 	if c.updated && slope >= 0 && slope < 2*tol*(1+math.Abs(c.value)) {
 		c.done = true
 		return
@@ -213,18 +213,41 @@ func (c *climber) propose(b *box, tol float64) {
 	}
 }
 
-// setFirstTrial takes the first trial point along the direction, not too far, and reports whether
-// the gradient promises something there.
-func (c *climber) setFirstTrial(b *box) bool {
-	limit, longest := longestStride, 0.0
-	if !c.updated {
-		limit = firstStride
+// direct sets the direction, and returns its slope: by limits, or down a penalty where they are missed by so
+// far that a step which is no longer than others does not come near. What is known of one slope says nothing of the other.
+func (c *climber) direct(b *box) float64 {
+	missed := c.edge.missedFar()
+	if c.edge.far && !missed {
+		c.edge.far = false
+		c.reset(b)
 	}
+	slope := c.quasiNewton(b)
+	if missed && c.edge.follows() && c.longest(b) > longestStride {
+		c.edge.far = true
+		c.reset(b)
+		slope = c.quasiNewton(b)
+	}
+	return slope
+}
+
+// longest is the direction's greatest component, in scales.
+func (c *climber) longest(b *box) float64 {
+	longest := 0.0
 	for i, v := range c.dir {
 		longest = max(longest, math.Abs(v)/b.scale[i])
 	}
+	return longest
+}
+
+// setFirstTrial takes the first trial point along the direction, not too far, and reports whether
+// the gradient promises something there.
+func (c *climber) setFirstTrial(b *box) bool {
+	limit := longestStride
+	if !c.updated {
+		limit = firstStride
+	}
 	c.step = 1
-	if longest > limit {
+	if longest := c.longest(b); longest > limit {
 		c.step = limit / longest
 	}
 	return c.setTrial(b) && c.predictedGain > 0
@@ -234,7 +257,7 @@ func (c *climber) setFirstTrial(b *box) bool {
 // their multipliers, and returns its slope.
 func (c *climber) quasiNewton(b *box) (slope float64) {
 	d, pull := len(c.x), c.grad
-	if c.edge.limits() > 0 {
+	if c.edge.follows() {
 		c.edge.direct(c, b)
 		pull = c.edge.pull
 	}

@@ -18,9 +18,9 @@ func (s *Search) RunValue() float64 {
 	return found[0].Value
 }
 
-// Multipliers are those of limits for a climber with an inverse Hessian and a gradient of its own.
-func Multipliers(h, own []float64, at Limits) []float64 {
-	var e edge
+// Multipliers are those of limits of a weight for a climber with an inverse Hessian and a gradient of its own.
+func Multipliers(h, own []float64, weight float64, at Limits) []float64 {
+	e := edge{weight: weight}
 	e.take(own, at)
 	copy(e.own, own)
 	for i := range e.loose {

@@ -14,6 +14,8 @@ type Limited interface {
 	Differentiable
 	// Limits is how many there are; 0: it is climbed as others are.
 	Limits() int
+	// Weight is that of a penalty near the edge: Weight times the square of what is missed.
+	Weight() float64
 	// LimitedGradients does what Gradients does, or SurrogateGradients, and sets to.
 	LimitedGradients(dst, grad []float64, to Limits, x []float64, surrogate bool)
 }
@@ -21,11 +23,11 @@ type Limited interface {
 // Limits say for each point (rows of x) and limit by how much it is missed, and what that costs.
 type Limits struct {
 	// Short, points x limits, is by how much a limit is missed, at most 0 where it is kept; minus infinity where it
-	// is out of reach.
+	// cannot be missed.
 	Short []float64
-	// Weight, points x limits, is positive: the slope of the penalty is 2 Weight Short where a limit
-	// is missed, and the penalty begins with Weight Short^2 where it is kept.
-	Weight []float64
+	// Rate, points x limits, is how fast the penalty grows with Short: 0 where the limit is kept, 2 Weight Short near the
+	// edge, and more where it is missed by far.
+	Rate []float64
 	// Slope, points x limits x Dim, are the gradients of Short.
 	Slope []float64
 }
@@ -33,27 +35,31 @@ type Limits struct {
 // resized has room for so many points, limits and coordinates.
 func (l Limits) resized(points, limits, d int) Limits {
 	n := points * limits
-	return Limits{Short: vec.Grown(l.Short, n), Weight: vec.Grown(l.Weight, n), Slope: vec.Grown(l.Slope, n*d)}
+	return Limits{Short: vec.Grown(l.Short, n), Rate: vec.Grown(l.Rate, n), Slope: vec.Grown(l.Slope, n*d)}
 }
 
 // of are those of one of so many points.
 func (l Limits) of(point, points int) Limits {
 	m, n := len(l.Short)/points, len(l.Slope)/points
-	return Limits{l.Short[point*m : (point+1)*m], l.Weight[point*m : (point+1)*m], l.Slope[point*n : (point+1)*n]}
+	return Limits{l.Short[point*m : (point+1)*m], l.Rate[point*m : (point+1)*m], l.Slope[point*n : (point+1)*n]}
 }
 
 // edge is what a climber knows of limits: sequential quadratic programming. With the gradient g of the objective
-// without its penalty, the inverse Hessian h, shortfalls s_j, their gradients -a_j and weights w_j a step p maximises
+// without its penalty, the inverse Hessian h, shortfalls s_j, their gradients -a_j and the weight w a step p maximises
 //
-//	g p - p h^-1 p / 2 - sum over j of w_j max(0, s_j - a_j p)^2
+//	g p - p h^-1 p / 2 - w sum over j of max(0, s_j - a_j p)^2
 //
-// by the multipliers u_j = 2 w_j max(0, s_j - a_j p) >= 0 (Nocedal & Wright 2006, chapter 18):
+// by the multipliers u_j = 2 w max(0, s_j - a_j p) >= 0 (Nocedal & Wright 2006, chapter 18):
 //
 //	p = h (g + sum of u_j a_j)
 //
-// The Hessian is that of g + sum of u_j a_j, which lacks the penalty's curvature.
+// The Hessian is that of g + sum of u_j a_j, which lacks the penalty's curvature. A climb that misses a limit by so far that
+// no step along a plane gets near is on its way down the penalty, and follows the gradient with it until
+// it is there.
 type edge struct {
 	at         Limits
+	weight     float64
+	far        bool      // on the way down the penalty
 	own        []float64 // the gradient without the penalty
 	multiplier []float64
 	pull       []float64 // own, and the limits' by their multipliers
@@ -67,6 +73,19 @@ type edge struct {
 // limits is how many there are.
 func (e *edge) limits() int { return len(e.at.Short) }
 
+// follows reports whether the climber takes its direction by the limits.
+func (e *edge) follows() bool { return e.limits() > 0 && !e.far }
+
+// missedFar reports whether a limit is missed where its penalty is more than a parabola.
+func (e *edge) missedFar() bool {
+	for j, s := range e.at.Short {
+		if s > 0 && e.at.Rate[j] > 2*e.weight*s*(1+1e-9) { // but for rounding
+			return true
+		}
+	}
+	return false
+}
+
 // take takes what is known at a climber's point, where the gradient with the penalty is grad.
 func (e *edge) take(grad []float64, at Limits) {
 	m, d := len(at.Short), len(grad)
@@ -75,7 +94,7 @@ func (e *edge) take(grad []float64, at Limits) {
 		return
 	}
 	copy(e.at.Short, at.Short)
-	copy(e.at.Weight, at.Weight)
+	copy(e.at.Rate, at.Rate)
 	copy(e.at.Slope, at.Slope)
 	e.own, e.pull, e.after = vec.Grown(e.own, d), vec.Grown(e.pull, d), vec.Grown(e.after, d)
 	e.multiplier, e.bent, e.right = vec.Grown(e.multiplier, m), vec.Grown(e.bent, m), vec.Grown(e.right, m)
@@ -90,9 +109,9 @@ func (e *edge) take(grad []float64, at Limits) {
 // ownGradient sets dst to the gradient without the penalty.
 func ownGradient(dst, grad []float64, at Limits) {
 	copy(dst, grad)
-	for j, s := range at.Short {
-		if s > 0 {
-			addScaled(dst, 2*at.Weight[j]*s, at.Slope[j*len(dst):])
+	for j, rate := range at.Rate {
+		if rate > 0 {
+			addScaled(dst, rate, at.Slope[j*len(dst):])
 		}
 	}
 }
@@ -161,7 +180,7 @@ const (
 
 // solve sets the multipliers: with a_j as rows of A,
 //
-//	(A h A' + diag(1/(2 w))) u = s - A h g,  u >= 0
+//	(A h A' + 1/(2 w)) u = s - A h g,  u >= 0
 //
 // one after the other (projected Gauss-Seidel, which the positive definite matrix makes converge).
 func (e *edge) solve(h []float64) {
@@ -206,8 +225,16 @@ func (e *edge) fill(h []float64) {
 		for k := range m {
 			e.matrix[j*m+k] = vec.Dot(e.product, e.at.Slope[k*d:(k+1)*d])
 		}
-		e.matrix[j*m+j] += 1 / (2 * e.at.Weight[j])
+		e.matrix[j*m+j] += 1 / (2 * e.curvature(j))
 	}
+}
+
+// curvature is the weight of a parabola that is as steep as the penalty at a shortfall.
+func (e *edge) curvature(j int) float64 {
+	if s := e.at.Short[j]; s > 0 {
+		return max(e.at.Rate[j]/(2*s), e.weight)
+	}
+	return e.weight
 }
 
 // addScaled adds factor times the beginning of b to a.

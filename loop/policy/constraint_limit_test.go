@@ -91,7 +91,7 @@ func compareLimits(t *testing.T, o limited, x []float64) {
 	var v, same [1]float64
 	grad, sameGrad := make([]float64, d), make([]float64, d)
 	look := func(x []float64, surrogate bool) search.Limits {
-		to := search.Limits{Short: make([]float64, 1), Weight: make([]float64, 1), Slope: make([]float64, d)}
+		to := search.Limits{Short: make([]float64, 1), Rate: make([]float64, 1), Slope: make([]float64, d)}
 		o.LimitedGradients(same[:], sameGrad, to, x, surrogate)
 		return to
 	}
@@ -104,8 +104,8 @@ func compareLimits(t *testing.T, o limited, x []float64) {
 	if v != same || !slices.Equal(grad, sameGrad) {
 		t.Errorf("at %v: %g and %v with limits, %g and %v without", x, same, sameGrad, v, grad)
 	}
-	if cost, slope := constraint.ShortfallPenalty(at.Short[0]); at.Short[0] > 0 && math.Abs(2*at.Weight[0]*at.Short[0]-slope) > 1e-12*slope {
-		t.Errorf("at %v, short by %g, penalty %g: its slope is %g, by the weight %g", x, at.Short[0], cost, slope, 2*at.Weight[0]*at.Short[0])
+	if _, rate := constraint.ShortfallPenalty(at.Short[0]); at.Rate[0] != rate {
+		t.Errorf("at %v, short by %g: the penalty's slope is %g, want %g", x, at.Short[0], at.Rate[0], rate)
 	}
 	compareSlopes(t, o, func(dst, x []float64) { dst[0] = look(x, false).Short[0] }, func(dst, grad, x []float64) {
 		l := look(x, false)

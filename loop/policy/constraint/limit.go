@@ -289,6 +289,9 @@ func (k *penalty) addSlope(grad []float64, i, d int, factor float64) {
 // Limits is how many constraints there are: a climb follows the edge where they are just kept.
 func (k *penalty) Limits() int { return len(k.each) }
 
+// Weight implements [search.Limited].
+func (k *penalty) Weight() float64 { return QuadraticWeight }
+
 // AdjustLimited is Adjust, and says of each constraint by how much it is missed.
 func (k *penalty) AdjustLimited(dst, grad []float64, to search.Limits, x []float64, surrogate bool) {
 	k.p = num.Resized(k.p, len(dst))
@@ -301,10 +304,7 @@ func (k *penalty) AdjustLimited(dst, grad []float64, to search.Limits, x []float
 			dst[i] -= cost
 			k.addSlope(grad, i, e.Dim(), byShort*byP)
 			at := i*len(k.each) + j
-			to.Short[at], to.Weight[at] = short, QuadraticWeight
-			if short > QuadraticWidth {
-				to.Weight[at] = byShort / (2 * short)
-			}
+			to.Short[at], to.Rate[at] = short, byShort
 			d := e.Dim()
 			for q := range d {
 				to.Slope[at*d+q] = -byP * k.slope[i*d+q]

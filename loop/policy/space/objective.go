@@ -26,8 +26,9 @@ type scaledAdjustment interface{ LowerScales(dst []float64) }
 
 // limitingAdjustment is an [Adjustment] that is a penalty for missed limits, and says of each how it is missed.
 type limitingAdjustment interface {
-	// Limits is how many there are.
+	// Limits is how many there are, and Weight that of the penalty near the edge of each.
 	Limits() int
+	Weight() float64
 	// AdjustLimited is Adjust with gradients, and sets to as [search.Limited] does.
 	AdjustLimited(dst, grad []float64, to search.Limits, x []float64, surrogate bool)
 }
@@ -235,6 +236,17 @@ func (p *adjustedGradient) Limits() int {
 	}
 	if l, ok := p.Objective.(search.Limited); ok {
 		return l.Limits()
+	}
+	return 0
+}
+
+// Weight implements [search.Limited].
+func (p *adjustedGradient) Weight() float64 {
+	if a, ok := p.adjustment.(limitingAdjustment); ok {
+		return a.Weight()
+	}
+	if l, ok := p.Objective.(search.Limited); ok {
+		return l.Weight()
 	}
 	return 0
 }
