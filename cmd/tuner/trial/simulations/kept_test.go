@@ -1,6 +1,7 @@
 package simulations
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/loop/journal/schema"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // output runs a command, which must end well, and gives what it printed.
@@ -50,7 +52,7 @@ func keptJournal(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), name+".db")
+	path := filepath.Join(t.TempDir(), filepath.Base(name)+".db")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +98,91 @@ func TestKeptJournalsReplay(t *testing.T) {
 	}
 }
 
+// decided are the runs whose journals are kept with the decisions of now, from a sample with some lines changed.
+var decided = map[string]struct {
+	sample string
+	lines  map[string]string
+}{
+	"laser":           {"laser", nil},                                                                                                                                                // competing priors, risk, a constraint, the comparison at the end
+	"nutrient":        {"nutrient", map[string]string{`tick = "1s"`: `tick = "20s"`}},                                                                                                // control sets, schedule "auto", random variables
+	"quiet-and-cheap": {"quiet-and-cheap", nil},                                                                                                                                      // risk over control sets
+	"perovskite":      {"perovskite", nil},                                                                                                                                           // a table
+	"feed":            {"feed", map[string]string{`tick = "1s"`: `tick = "5s"`}},                                                                                                     // one objective, nothing else
+	"mes":             {"laser", shortLaser(`"mes"`, 40)},                                                                                                                            // paths
+	"ei":              {"laser", shortLaser(`"ei"`, 90)},                                                                                                                             // improvement, beyond the readings up to which each fit counts
+	"hp-gp-ts":        {"laser", shortLaser(`"hp-gp-ts"`, 90)},                                                                                                                       // sampled priors
+	"costids":         {"nutrient", map[string]string{`tick = "1s"`: `tick = "20s"`, `kind = "ucb-cvs"`: "kind = \"costids\"\nrho = 1.0", `cost = 50.0`: "cost = 50.0\nsteps = 30"}}, // information per cost
+}
+
+// shortLaser makes the laser's policy another kind, without risk, for so many steps.
+func shortLaser(kind string, steps int) map[string]string {
+	return map[string]string{`kind = "rahbo"`: "kind = " + kind, `risk = 0.5`: "", `confidence = "constant"`: "", `beta = 3.0`: "", `steps = 150`: fmt.Sprintf("steps = %d", steps)}
+}
+
+// TestDecisionsReplay: journals of the decisions of now derive to the last bit, decisions too. A change that alters
+// decisions fails here; where it is meant, UPDATE_KEPT=1 records them anew.
+func TestDecisionsReplay(t *testing.T) {
+	t.Parallel()
+	onlyAMD64(t)
+	for name, of := range decided {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name != "laser" && name != "perovskite" {
+				testsize.Only(t)
+			}
+			if os.Getenv("UPDATE_KEPT") != "" {
+				recordDecided(t, name, changedSample(t, of.sample, of.lines))
+			}
+			got := output(t, "replay", keptJournal(t, filepath.Join("decided", name)))
+			if !strings.Contains(got, " decisions come out as they were recorded, to the last bit\n") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// changedSample is the text of a sample with lines changed, each of which it must have once.
+func changedSample(t *testing.T, name string, lines map[string]string) string {
+	t.Helper()
+	text := sampleText(name)
+	for old, line := range lines {
+		if strings.Count(text, "\n"+old+"\n") != 1 {
+			t.Fatalf("sample %s does not have the line %q once", name, old)
+		}
+		text = strings.Replace(text, "\n"+old+"\n", "\n"+line+"\n", 1)
+	}
+	return text
+}
+
+// recordDecided simulates a file and keeps its journal.
+func recordDecided(t *testing.T, name, text string) {
+	t.Helper()
+	dir := t.TempDir()
+	file, db := filepath.Join(dir, name+".toml"), filepath.Join(dir, name+".db")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	output(t, "simulate", file, "--journal", db)
+	data, err := os.ReadFile(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("testdata", "kept", "decided", name+".db.gz"), packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // tookHere is the time that a simulation took on this computer.
 var tookHere = regexp.MustCompile(`, [0-9.a-zµ]* here;`)
 
@@ -110,6 +197,12 @@ func saysAsBefore(t *testing.T, name, text string) {
 		return // see testdata/kept/README.md
 	}
 	text = tookHere.ReplaceAllString(text, ", here;")
+	if os.Getenv("UPDATE_KEPT") != "" {
+		kept = []byte(text)
+		if err := os.WriteFile(filepath.Join("testdata", "kept", name+".txt"), kept, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	got, want := strings.Split(text, "\n"), strings.Split(string(kept), "\n")
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {

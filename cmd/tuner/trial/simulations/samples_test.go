@@ -29,16 +29,21 @@ type simulated struct {
 	}
 }
 
+// sampleText is the file of a sample.
+func sampleText(name string) string {
+	for _, s := range configs.Samples() {
+		if s.Name == name {
+			return string(s.Text)
+		}
+	}
+	return ""
+}
+
 // simulateSample runs a sample with another seed (0: its own) and reads what
 // came out.
 func simulateSample(t *testing.T, name string, seed int) simulated {
 	t.Helper()
-	var text string
-	for _, s := range configs.Samples() {
-		if s.Name == name {
-			text = string(s.Text)
-		}
-	}
+	text := sampleText(name)
 	if seed > 0 {
 		text = regexp.MustCompile(`(?m)^seed = \d+$`).ReplaceAllString(text, "seed = "+strconv.Itoa(seed))
 	}
