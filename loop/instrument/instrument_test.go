@@ -250,3 +250,41 @@ func TestHaltRevokesWhatWaits(t *testing.T) {
 		t.Errorf("%v pumped after the halt", tr.pumped)
 	}
 }
+
+// shutBench is a bench that does not open, and counts how often it is asked to.
+type shutBench struct {
+	bench
+	opened int
+}
+
+func (b *shutBench) Open(context.Context) ([]drivers.Channel, error) {
+	b.opened++
+	return nil, drivers.ErrUnavailable
+}
+
+// TestTripReopensSoon: a device that has been away for long is asked for each second where a safe value waits for it,
+// and else every ten.
+func TestTripReopensSoon(t *testing.T) {
+	for mode, most := range map[safety.Mode]time.Duration{safety.Tripped: reopenSafe, safety.Hold: reopenMost} {
+		tr := newTrial(t)
+		away, k := &shutBench{}, tr.links[0]
+		k.dev, k.dead = away, drivers.ErrUnavailable
+		var opened int
+		for second := range 600 {
+			if second == 300 { // as long as it has been away by then
+				opened = away.opened
+			}
+			p := tr.present(mode)
+			if second < 300 {
+				p.Mode = safety.Hold
+			}
+			tr.Rule(p, &safety.Output{}, second == 300)
+			tr.Reconnect(p)
+			tr.drain(t, p.Mode)
+			tr.clock.now = tr.clock.now.Add(time.Second)
+		}
+		if n, want := away.opened-opened, int(300*time.Second/most); n < want-2 || n > want+1 {
+			t.Errorf("%v: %d times in five minutes, want about %d", mode, n, want)
+		}
+	}
+}

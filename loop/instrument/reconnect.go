@@ -18,6 +18,9 @@ const (
 	// instrument that is back should not wait for minutes.
 	reopenFirst = 100 * time.Millisecond
 	reopenMost  = 10 * time.Second
+	// reopenSafe is the longest wait where the safe value of a trip waits for the device: as long as
+	// a child needs to start.
+	reopenSafe = time.Second
 	// spentFirst is how long a device must answer after its budget was spent, before
 	// the run goes on; it doubles up to spentMost while failures come back soon.
 	spentFirst = time.Second
@@ -68,7 +71,11 @@ func (x *devices) strike(p *Present, k *link, reopen bool) {
 	}
 	m.last = now
 	if reopen {
-		k.later(now)
+		most := reopenMost
+		if p.final() && k.act != nil {
+			most = reopenSafe
+		}
+		k.later(now, most)
 	}
 	if !fresh {
 		return
@@ -85,9 +92,9 @@ func (x *devices) strike(p *Present, k *link, reopen bool) {
 	}
 }
 
-// later puts the next attempt to open a device off, for longer each time.
-func (k *link) later(now time.Time) {
-	k.outage.wait = min(max(2*k.outage.wait, reopenFirst), reopenMost)
+// later puts the next attempt to open a device off, for longer each time, at most for so long.
+func (k *link) later(now time.Time, most time.Duration) {
+	k.outage.wait = min(max(2*k.outage.wait, reopenFirst), most)
 	k.outage.next = now.Add(k.outage.wait)
 }
 

@@ -110,7 +110,7 @@ func (x *devices) ReviveDead() {
 func (x *Instrument) revived(r revived) {
 	r.k.reviving = false
 	if r.err != nil {
-		r.k.later(x.now())
+		r.k.later(x.now(), reopenSafe)
 	} else {
 		r.k.dead, r.k.open = nil, true
 		x.standsUnknown(r.k) // the halt has moved it
