@@ -60,7 +60,7 @@ const (
 // startAt puts the climber at x, without what it knew.
 func (c *climber) startAt(x []float64, b *box) {
 	copy(c.x, x)
-	c.value, c.bound, c.floor, c.updated = math.Inf(-1), math.Inf(1), math.Inf(-1), false
+	c.value, c.bound, c.floor, c.updated, c.edge.far = math.Inf(-1), math.Inf(1), math.Inf(-1), false, false
 	c.reset(b)
 	c.restart()
 }
@@ -68,7 +68,7 @@ func (c *climber) startAt(x []float64, b *box) {
 // restart lets it climb another function, or with other coordinates fixed, from where it
 // is with the curvature it knows.
 func (c *climber) restart() {
-	c.started, c.done, c.merged, c.backtracks, c.edge.far = false, false, false, 0, false
+	c.started, c.done, c.merged, c.backtracks = false, false, false, 0
 	copy(c.trial, c.x)
 }
 
@@ -137,7 +137,7 @@ func (c *climber) backtrack(v float64, at Limits, b *box) {
 // reports whether something is to be gained there (the second-order correction of Nocedal & Wright 2006,
 // section 18.3).
 func (c *climber) bend(at Limits, b *box) bool {
-	if !c.edge.follows() || !c.edge.missed(c.x, c.trial, at) {
+	if !c.edge.follows() || !c.edge.missed(c.step, c.dir, at) {
 		return false
 	}
 	c.quasiNewton(b)
@@ -195,7 +195,7 @@ func (c *climber) free(i int, grad []float64, b *box) bool {
 // quasi-Newton direction downhill, the scaled gradient replaces it, whose projection
 // cannot.
 func (c *climber) propose(b *box, tol float64) {
-	slope := c.direct(b)
+	slope := c.aim(b)
 	if c.updated && slope >= 0 && slope < 2*tol*(1+math.Abs(c.value)) {
 		c.done = true
 		return
@@ -208,21 +208,34 @@ func (c *climber) propose(b *box, tol float64) {
 		return
 	}
 	c.reset(b)
-	if slope = c.quasiNewton(b); !(slope > 0) || !check.IsFinite(slope) || !c.setFirstTrial(b) {
-		c.done = true
+	if c.rises(b) {
+		return
 	}
+	if c.edge.follows() { // the box has turned that downhill too
+		c.edge.far = true
+		if c.rises(b) {
+			return
+		}
+	}
+	c.done = true
 }
 
-// direct sets the direction, and returns its slope: by limits, or down a penalty where they are missed by so
+// rises takes the quasi-Newton direction where something is to be gained along it.
+func (c *climber) rises(b *box) bool {
+	slope := c.quasiNewton(b)
+	return slope > 0 && check.IsFinite(slope) && c.setFirstTrial(b)
+}
+
+// aim sets the direction, and returns its slope: by limits, or down a penalty where they are missed by so
 // far that a step which is no longer than others does not come near. What is known of one slope says nothing of the other.
-func (c *climber) direct(b *box) float64 {
+func (c *climber) aim(b *box) float64 {
 	missed := c.edge.missedFar()
 	if c.edge.far && !missed {
 		c.edge.far = false
 		c.reset(b)
 	}
 	slope := c.quasiNewton(b)
-	if missed && c.edge.follows() && c.longest(b) > longestStride {
+	if missed && c.edge.follows() && !(c.longest(b) <= longestStride) { // nor where it is no number
 		c.edge.far = true
 		c.reset(b)
 		slope = c.quasiNewton(b)

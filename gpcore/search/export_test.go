@@ -1,6 +1,11 @@
 package search
 
-import "context"
+import (
+	"context"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
 
 // Screened are the points that problem i of a search screens, and their values in the last
 // run.
@@ -27,5 +32,20 @@ func Multipliers(h, own []float64, weight float64, at Limits) []float64 {
 		e.loose[i] = true
 	}
 	e.solve(h)
-	return e.multiplier
+	return e.u
+}
+
+// Direction is that of a climb in the box from -1 to 1 by limits of a weight, of a climber whose coordinates moved, or
+// did not, when it was used last.
+func Direction(x, grad []float64, weight float64, at Limits, moved []bool) []float64 {
+	d := len(x)
+	b := &box{low: vec.Constant(d, -1), high: vec.Constant(d, 1), scale: vec.Constant(d, 1), fixed: make([]bool, d)}
+	c := newClimbers(1, d)[0]
+	c.edge.weight = weight
+	c.edge.loose = slices.Clone(moved)
+	c.startAt(x, b)
+	copy(c.grad, grad)
+	c.edge.take(grad, at)
+	c.quasiNewton(b)
+	return c.dir
 }

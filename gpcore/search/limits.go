@@ -57,17 +57,16 @@ func (l Limits) of(point, points int) Limits {
 // no step along a plane gets near is on its way down the penalty, and follows the gradient with it until
 // it is there.
 type edge struct {
-	at         Limits
-	weight     float64
-	far        bool      // on the way down the penalty
-	own        []float64 // the gradient without the penalty
-	multiplier []float64
-	pull       []float64 // own, and the limits' by their multipliers
-	after      []float64 // pull at a trial point
-	loose      []bool    // coordinates that move
-	bent       []float64 // what the limits' curvature adds to each shortfall on the way to a trial point
-
-	product, matrix, right []float64 // scratch of solve
+	at      Limits
+	weight  float64
+	far     bool      // on the way down the penalty
+	own     []float64 // the gradient without the penalty
+	pull    []float64 // own, and the limits' by their multipliers
+	after   []float64 // pull at a trial point
+	loose   []bool    // coordinates that move
+	bent    []float64 // what the limits' curvature adds to each shortfall on the way to a trial point
+	product []float64 // scratch of solve
+	multipliers
 }
 
 // limits is how many there are.
@@ -79,7 +78,7 @@ func (e *edge) follows() bool { return e.limits() > 0 && !e.far }
 // missedFar reports whether a limit is missed where its penalty is more than a parabola.
 func (e *edge) missedFar() bool {
 	for j, s := range e.at.Short {
-		if s > 0 && e.at.Rate[j] > 2*e.weight*s*(1+1e-9) { // but for rounding
+		if math.IsInf(s, 1) || s > 0 && e.at.Rate[j] > 2*e.weight*s*(1+1e-9) { // but for rounding
 			return true
 		}
 	}
@@ -97,8 +96,8 @@ func (e *edge) take(grad []float64, at Limits) {
 	copy(e.at.Rate, at.Rate)
 	copy(e.at.Slope, at.Slope)
 	e.own, e.pull, e.after = vec.Grown(e.own, d), vec.Grown(e.pull, d), vec.Grown(e.after, d)
-	e.multiplier, e.bent, e.right = vec.Grown(e.multiplier, m), vec.Grown(e.bent, m), vec.Grown(e.right, m)
-	e.product, e.matrix = vec.Grown(e.product, d), vec.Grown(e.matrix, m*m)
+	e.bent, e.product = vec.Grown(e.bent, m), vec.Grown(e.product, d)
+	e.resize(m)
 	e.straighten()
 	if len(e.loose) != d {
 		e.loose = make([]bool, d)
@@ -118,7 +117,7 @@ func ownGradient(dst, grad []float64, at Limits) {
 
 // pulled sets dst, the gradient without the penalty, to that with the limits' by the multipliers.
 func (e *edge) pulled(dst []float64, at Limits) {
-	for j, u := range e.multiplier {
+	for j, u := range e.u {
 		if u > 0 {
 			addScaled(dst, -u, at.Slope[j*len(dst):])
 		}
@@ -132,14 +131,15 @@ func (e *edge) pullAt(grad []float64, at Limits) []float64 {
 	return e.after
 }
 
-// missed reports whether a limit is missed at a trial point, and notes what its curvature adds there.
-func (e *edge) missed(x, trial []float64, at Limits) bool {
-	missed, d := false, len(x)
+// missed reports whether a limit is missed at a trial point, so much of a direction away, and notes what its curvature
+// adds there, and what the box has taken off the way.
+func (e *edge) missed(step float64, dir []float64, at Limits) bool {
+	missed, d := false, len(dir)
 	for j, s := range at.Short {
 		missed = missed || s > 0
 		e.bent[j] = s - e.at.Short[j]
 		for i, slope := range e.at.Slope[j*d : (j+1)*d] {
-			e.bent[j] -= slope * (trial[i] - x[i])
+			e.bent[j] -= slope * step * dir[i]
 		}
 		if !check.IsFinite(e.bent[j]) {
 			e.bent[j] = 0
@@ -156,8 +156,8 @@ func (e *edge) straighten() { clear(e.bent) }
 // looks again.
 func (e *edge) direct(c *climber, b *box) {
 	copy(e.pull, c.grad)
-	for range 3 {
-		changed := false
+	for pass := range 3 {
+		changed := pass == 0 // which moved before says nothing
 		for i := range e.loose {
 			free := c.free(i, e.pull, b)
 			changed = changed || free != e.loose[i]
@@ -172,45 +172,12 @@ func (e *edge) direct(c *climber, b *box) {
 	}
 }
 
-// sweeps bounds how often a multiplier is set by the others, and settled is how little they change when that ends.
-const (
-	sweeps  = 1000
-	settled = 1e-9
-)
-
-// solve sets the multipliers: with a_j as rows of A,
+// solve sets the multipliers, of the coordinates that move: with a_j as rows of A,
 //
 //	(A h A' + 1/(2 w)) u = s - A h g,  u >= 0
 //
-// one after the other (projected Gauss-Seidel, which the positive definite matrix makes converge).
+// or, where u is zero, no less than it.
 func (e *edge) solve(h []float64) {
-	e.fill(h)
-	m := e.limits()
-	clear(e.multiplier)
-	for range sweeps {
-		change := 0.0
-		for j, before := range e.multiplier {
-			rest := e.right[j]
-			for k, u := range e.multiplier {
-				if k != j {
-					rest -= e.matrix[j*m+k] * u
-				}
-			}
-			u := max(rest/e.matrix[j*m+j], 0)
-			if math.IsNaN(u) {
-				u = 0
-			}
-			e.multiplier[j] = u
-			change = max(change, math.Abs(u-before)/(1+u))
-		}
-		if change < settled {
-			return
-		}
-	}
-}
-
-// fill sets the matrix and the right-hand side of solve, of the coordinates that move.
-func (e *edge) fill(h []float64) {
 	m, d := e.limits(), len(e.own)
 	for j := range m {
 		for i := range e.product {
@@ -227,6 +194,7 @@ func (e *edge) fill(h []float64) {
 		}
 		e.matrix[j*m+j] += 1 / (2 * e.curvature(j))
 	}
+	e.multipliers.solve()
 }
 
 // curvature is the weight of a parabola that is as steep as the penalty at a shortfall.
