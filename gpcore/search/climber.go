@@ -235,7 +235,7 @@ func (c *climber) aim(b *box) float64 {
 		c.reset(b)
 	}
 	slope := c.quasiNewton(b)
-	if missed && c.edge.follows() && !(c.longest(b) <= longestStride) { // nor where it is no number
+	if missed && c.edge.follows() && c.longest(b) > longestStride {
 		c.edge.far = true
 		c.reset(b)
 		slope = c.quasiNewton(b)

@@ -32,14 +32,14 @@ func Multipliers(h, own []float64, weight float64, at Limits) []float64 {
 		e.loose[i] = true
 	}
 	e.solve(h)
-	return e.u
+	return e.dual.u
 }
 
 // Direction is that of a climb in the box from -1 to 1 by limits of a weight, of a climber whose coordinates moved, or
 // did not, when it was used last.
 func Direction(x, grad []float64, weight float64, at Limits, moved []bool) []float64 {
 	d := len(x)
-	b := &box{low: vec.Constant(d, -1), high: vec.Constant(d, 1), scale: vec.Constant(d, 1), fixed: make([]bool, d)}
+	b := unitBox(d)
 	c := newClimbers(1, d)[0]
 	c.edge.weight = weight
 	c.edge.loose = slices.Clone(moved)
@@ -48,4 +48,19 @@ func Direction(x, grad []float64, weight float64, at Limits, moved []bool) []flo
 	c.edge.take(grad, at)
 	c.quasiNewton(b)
 	return c.dir
+}
+
+// Proposes reports whether a climb in the box from -1 to 1 goes on from where it has begun.
+func Proposes(x, grad []float64, weight float64, at Limits) bool {
+	d := len(x)
+	b := unitBox(d)
+	c := newClimbers(1, d)[0]
+	c.edge.weight = weight
+	c.startAt(x, b)
+	c.receive(0, grad, at, b, climbTolerance)
+	return !c.done
+}
+
+func unitBox(d int) *box {
+	return &box{low: vec.Constant(d, -1), high: vec.Constant(d, 1), scale: vec.Constant(d, 1), fixed: make([]bool, d)}
 }

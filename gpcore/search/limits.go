@@ -1,8 +1,6 @@
 package search
 
 import (
-	"math"
-
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
@@ -66,7 +64,7 @@ type edge struct {
 	loose   []bool    // coordinates that move
 	bent    []float64 // what the limits' curvature adds to each shortfall on the way to a trial point
 	product []float64 // scratch of solve
-	multipliers
+	dual    multipliers
 }
 
 // limits is how many there are.
@@ -78,7 +76,7 @@ func (e *edge) follows() bool { return e.limits() > 0 && !e.far }
 // missedFar reports whether a limit is missed where its penalty is more than a parabola.
 func (e *edge) missedFar() bool {
 	for j, s := range e.at.Short {
-		if math.IsInf(s, 1) || s > 0 && e.at.Rate[j] > 2*e.weight*s*(1+1e-9) { // but for rounding
+		if s > 0 && e.at.Rate[j] > 2*e.weight*s*(1+1e-9) { // but for rounding
 			return true
 		}
 	}
@@ -97,7 +95,7 @@ func (e *edge) take(grad []float64, at Limits) {
 	copy(e.at.Slope, at.Slope)
 	e.own, e.pull, e.after = vec.Grown(e.own, d), vec.Grown(e.pull, d), vec.Grown(e.after, d)
 	e.bent, e.product = vec.Grown(e.bent, m), vec.Grown(e.product, d)
-	e.resize(m)
+	e.dual.resize(m)
 	e.straighten()
 	if len(e.loose) != d {
 		e.loose = make([]bool, d)
@@ -117,7 +115,7 @@ func ownGradient(dst, grad []float64, at Limits) {
 
 // pulled sets dst, the gradient without the penalty, to that with the limits' by the multipliers.
 func (e *edge) pulled(dst []float64, at Limits) {
-	for j, u := range e.u {
+	for j, u := range e.dual.u {
 		if u > 0 {
 			addScaled(dst, -u, at.Slope[j*len(dst):])
 		}
@@ -188,13 +186,13 @@ func (e *edge) solve(h []float64) {
 				}
 			}
 		}
-		e.right[j] = e.at.Short[j] + e.bent[j] + vec.Dot(e.product, e.own)
+		e.dual.right[j] = e.at.Short[j] + e.bent[j] + vec.Dot(e.product, e.own)
 		for k := range m {
-			e.matrix[j*m+k] = vec.Dot(e.product, e.at.Slope[k*d:(k+1)*d])
+			e.dual.matrix[j*m+k] = vec.Dot(e.product, e.at.Slope[k*d:(k+1)*d])
 		}
-		e.matrix[j*m+j] += 1 / (2 * e.curvature(j))
+		e.dual.matrix[j*m+j] += 1 / (2 * e.curvature(j))
 	}
-	e.multipliers.solve()
+	e.dual.solve()
 }
 
 // curvature is the weight of a parabola that is as steep as the penalty at a shortfall.

@@ -116,27 +116,49 @@ func TestClimbsDownAPenalty(t *testing.T) {
 	}
 }
 
+// missing are two limits at a point, many of whose coordinates are at a bound of the box from -1 to 1, and the gradient
+// there: of own, less the penalties'.
+func missing(rng *rand.Rand, d int) (x, grad []float64, at search.Limits) {
+	at = search.Limits{Short: make([]float64, 2), Rate: make([]float64, 2), Slope: make([]float64, 2*d)}
+	for i := range at.Slope {
+		at.Slope[i] = steep * rng.NormFloat64()
+	}
+	for j := range at.Short {
+		at.Short[j] = 0.2 * rng.NormFloat64()
+		_, at.Rate[j] = penalty(at.Short[j])
+	}
+	for i := range d {
+		x = append(x, min(max(2*rng.NormFloat64(), -1), 1))
+		grad = append(grad, rng.NormFloat64()-at.Rate[0]*at.Slope[i]-at.Rate[1]*at.Slope[d+i])
+	}
+	return x, grad, at
+}
+
 // A direction depends on what is known at the point alone, not on which coordinates moved when the climber was used
 // before.
 func TestDirectionForgets(t *testing.T) {
-	const d = 3
 	for seed := range uint64(300) {
-		rng := rand.New(rand.NewPCG(seed, 8))
-		x, grad := make([]float64, d), make([]float64, d)
-		at := search.Limits{Short: make([]float64, 2), Rate: make([]float64, 2), Slope: make([]float64, 2*d)}
-		for i := range x { // many at a bound
-			x[i], grad[i] = min(max(2*rng.NormFloat64(), -1), 1), rng.NormFloat64()
-		}
-		for i := range at.Slope {
-			at.Slope[i] = steep * rng.NormFloat64()
-		}
-		at.Short[0], at.Short[1] = rng.NormFloat64(), rng.NormFloat64()
-		want := search.Direction(x, grad, weight, at, make([]bool, d))
-		for k := range 1 << d {
+		x, grad, at := missing(rand.New(rand.NewPCG(seed, 8)), 3)
+		want := search.Direction(x, grad, weight, at, make([]bool, 3))
+		for k := range 1 << 3 {
 			moved := []bool{k&1 > 0, k&2 > 0, k&4 > 0}
 			if got := search.Direction(x, grad, weight, at, moved); !slices.Equal(got, want) {
 				t.Errorf("seed %d, after %v: %v, want %v", seed, moved, got, want)
 			}
+		}
+	}
+}
+
+// A climb does not end where the gradient promises something within the box.
+func TestClimbsWhileItRises(t *testing.T) {
+	for seed := range uint64(1000) {
+		x, grad, at := missing(rand.New(rand.NewPCG(seed, 9)), 3)
+		rises := false
+		for i, v := range x {
+			rises = rises || grad[i] > 0 && v < 1 || grad[i] < 0 && v > -1
+		}
+		if got := search.Proposes(x, grad, weight, at); got != rises {
+			t.Errorf("seed %d: at %v with gradient %v it goes on: %v, want %v", seed, x, grad, got, rises)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type multipliers struct {
 	order           []int     // of the positive ones
 }
 
-// Rounds in which all change sides, and in all: with few limits a handful is enough.
+// Rounds in which all change sides, and in all: then u is as good as it has become.
 const (
 	blockRounds = 3
 	mostRounds  = 50

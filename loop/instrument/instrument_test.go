@@ -288,3 +288,14 @@ func TestTripReopensSoon(t *testing.T) {
 		}
 	}
 }
+
+// TestEndReopensSoon: so is a device that is to be brought to its state at the end of a run.
+func TestEndReopensSoon(t *testing.T) {
+	tr := newTrial(t)
+	k := tr.links[0]
+	k.outage.wait, k.reviving = reopenMost, true
+	tr.revived(revived{k, drivers.ErrUnavailable})
+	if wait := k.outage.next.Sub(tr.clock.now); wait != reopenSafe {
+		t.Errorf("the next attempt waits for %v, want %v", wait, reopenSafe)
+	}
+}

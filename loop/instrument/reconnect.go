@@ -18,8 +18,8 @@ const (
 	// instrument that is back should not wait for minutes.
 	reopenFirst = 100 * time.Millisecond
 	reopenMost  = 10 * time.Second
-	// reopenSafe is the longest wait where the safe value of a trip waits for the device: as long as
-	// a child needs to start.
+	// reopenSafe is the longest wait where the safe value of a trip, or the state that the end of a run
+	// brings it to, waits for the device. Not shorter: a child may need as long to start.
 	reopenSafe = time.Second
 	// spentFirst is how long a device must answer after its budget was spent, before
 	// the run goes on; it doubles up to spentMost while failures come back soon.

@@ -103,15 +103,29 @@ var decided = map[string]struct {
 	sample string
 	lines  map[string]string
 }{
-	"laser":           {"laser", nil},                                                                                                                                                // competing priors, risk, a constraint, the comparison at the end
-	"nutrient":        {"nutrient", map[string]string{`tick = "1s"`: `tick = "20s"`}},                                                                                                // control sets, schedule "auto", random variables
-	"quiet-and-cheap": {"quiet-and-cheap", nil},                                                                                                                                      // risk over control sets
-	"perovskite":      {"perovskite", nil},                                                                                                                                           // a table
-	"feed":            {"feed", map[string]string{`tick = "1s"`: `tick = "5s"`}},                                                                                                     // one objective, nothing else
-	"mes":             {"laser", shortLaser(`"mes"`, 40)},                                                                                                                            // paths
-	"ei":              {"laser", shortLaser(`"ei"`, 90)},                                                                                                                             // improvement, beyond the readings up to which each fit counts
-	"hp-gp-ts":        {"laser", shortLaser(`"hp-gp-ts"`, 90)},                                                                                                                       // sampled priors
-	"costids":         {"nutrient", map[string]string{`tick = "1s"`: `tick = "20s"`, `kind = "ucb-cvs"`: "kind = \"costids\"\nrho = 1.0", `cost = 50.0`: "cost = 50.0\nsteps = 30"}}, // information per cost
+	// Competing priors, risk, a constraint, and the comparison at the end.
+	"laser": {"laser", nil},
+	// Control sets by schedule "auto", with random variables.
+	"nutrient": {"nutrient", slowTick("20s")},
+	// Risk over control sets.
+	"quiet-and-cheap": {"quiet-and-cheap", nil},
+	// A table.
+	"perovskite": {"perovskite", nil},
+	// One objective, and nothing else.
+	"feed": {"feed", slowTick("5s")},
+	// Paths.
+	"mes": {"laser", shortLaser(`"mes"`, 40)},
+	// Improvement, for longer than the readings after which only a significant fit counts.
+	"ei": {"laser", shortLaser(`"ei"`, 90)},
+	// Sampled priors.
+	"hp-gp-ts": {"laser", shortLaser(`"hp-gp-ts"`, 90)},
+	// Information per cost.
+	"costids": {"nutrient", map[string]string{`tick = "1s"`: `tick = "20s"`, `kind = "ucb-cvs"`: "kind = \"costids\"\nrho = 1.0", `cost = 50.0`: "cost = 50.0\nsteps = 30"}},
+}
+
+// slowTick makes a sample's tick longer, so that its journal has fewer verdicts.
+func slowTick(tick string) map[string]string {
+	return map[string]string{`tick = "1s"`: fmt.Sprintf("tick = %q", tick)}
 }
 
 // shortLaser makes the laser's policy another kind, without risk, for so many steps.
@@ -144,7 +158,7 @@ func TestDecisionsReplay(t *testing.T) {
 // changedSample is the text of a sample with lines changed, each of which it must have once.
 func changedSample(t *testing.T, name string, lines map[string]string) string {
 	t.Helper()
-	text := sampleText(name)
+	text := sampleText(t, name)
 	for old, line := range lines {
 		if strings.Count(text, "\n"+old+"\n") != 1 {
 			t.Fatalf("sample %s does not have the line %q once", name, old)

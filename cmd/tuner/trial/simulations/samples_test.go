@@ -30,12 +30,14 @@ type simulated struct {
 }
 
 // sampleText is the file of a sample.
-func sampleText(name string) string {
+func sampleText(t *testing.T, name string) string {
+	t.Helper()
 	for _, s := range configs.Samples() {
 		if s.Name == name {
 			return string(s.Text)
 		}
 	}
+	t.Fatalf("there is no sample %q", name)
 	return ""
 }
 
@@ -43,7 +45,7 @@ func sampleText(name string) string {
 // came out.
 func simulateSample(t *testing.T, name string, seed int) simulated {
 	t.Helper()
-	text := sampleText(name)
+	text := sampleText(t, name)
 	if seed > 0 {
 		text = regexp.MustCompile(`(?m)^seed = \d+$`).ReplaceAllString(text, "seed = "+strconv.Itoa(seed))
 	}
