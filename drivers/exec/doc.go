@@ -26,7 +26,7 @@
 //
 // (The hello is one line; it is broken here to fit.)
 //
-// The child speaks first, within 10 s: its hello declares the channels. access
+// The child speaks first, within 30 s (start_timeout): its hello declares the channels. access
 // is "r" or "rw"; min, max and safe may be left out; an "rw" channel can be
 // released unless it says "release":false. Then the host asks and the child
 // answers, one request outstanding, within deadline_ms milliseconds. All values

@@ -103,7 +103,7 @@ func (d *Device) firstLine(ctx context.Context, c *child) ([]byte, error) {
 		}
 		return s.text, nil
 	case <-timer.C:
-		return nil, fmt.Errorf("%w: no hello within %v; the child speaks first, and must flush its output", drivers.ErrUnavailable, d.options.StartTimeout)
+		return nil, fmt.Errorf("%w: no hello within %v; the child speaks first, and must flush its output; start_timeout gives slow imports longer", drivers.ErrUnavailable, d.options.StartTimeout)
 	case <-c.quit:
 		return nil, errClosed
 	case <-ctx.Done():

@@ -35,7 +35,7 @@ type ChannelOptions struct {
 // Default returns the options that a file need not write.
 func Default() Options {
 	return Options{
-		StartTimeout: 10 * time.Second, // the protocol's own figure
+		StartTimeout: 30 * time.Second, // imports from a memory card, on a computer with other work
 		ReplyTimeout: 2 * time.Second,  // a meter that averages takes a second
 		ExitTimeout:  3 * time.Second,  // a stage needs a moment to stop
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// reviveTimeout bounds reopening and halting a failed device: long enough for a
-// child process to start (10 s by its protocol) and answer.
+// reviveTimeout bounds reopening and halting a failed device: long enough for most
+// child processes to start and answer, and short enough that a run's end stays within
+// a service's time to stop.
 const reviveTimeout = 15 * time.Second
 
 // halted is what became of a halt because the loop stood still for more than limit.
