@@ -29,7 +29,7 @@ func (c *counted) Skip(step int) error { return c.Policy.(policy.Skipper).Skip(s
 // TestSampledReplay: of a long run the newest decisions are derived, and
 // the next one is that of a policy that has derived all, bit for bit.
 func TestSampledReplay(t *testing.T) {
-	const steps = replay.SampleNewest + 50
+	const steps = replay.SampleNewest + policy.RenewEvery + 50
 	spec := oneKnobSpec()
 	spec.Kind, spec.Budget = "random", 0
 	spec.Model = policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{0.3}, Outputscale: 1, NoiseSD: 0.1, Capacity: 16}

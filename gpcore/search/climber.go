@@ -26,13 +26,13 @@ type climber struct {
 	started       bool // value and grad are known
 	done          bool
 	merged        bool // stopped because a better one climbs the same maximum
-	hy, delta     []float64
+	hy, delta, y  []float64
 	edge          edge
 }
 
 // newClimbers makes n climbers in d coordinates.
 func newClimbers(n, d int) []*climber {
-	each := 6*d + d*d
+	each := 7*d + d*d
 	all, v, out := make([]climber, n), make([]float64, n*each), make([]*climber, n)
 	cut := func(n int) []float64 {
 		s := v[:n:n]
@@ -40,7 +40,7 @@ func newClimbers(n, d int) []*climber {
 		return s
 	}
 	for i := range all {
-		all[i] = climber{x: cut(d), grad: cut(d), dir: cut(d), trial: cut(d), hy: cut(d), delta: cut(d), h: cut(d * d)}
+		all[i] = climber{x: cut(d), grad: cut(d), dir: cut(d), trial: cut(d), hy: cut(d), delta: cut(d), y: cut(d), h: cut(d * d)}
 		out[i] = &all[i]
 	}
 	return out
@@ -150,15 +150,19 @@ func (c *climber) bend(at Limits, b *box) bool {
 	return false
 }
 
-// updateHessian is the BFGS update of h by the step just made, between two gradients.
+// updateHessian is the BFGS update of h by the step just made, between two gradients. Of coordinates that did not
+// move, pressed against a bound or fixed, the slopes do not count: h times the change of the others is the step then,
+// so that its part for the coordinates that move is what their own climb would have learnt.
 func (c *climber) updateHessian(before, after []float64) {
 	d := len(c.x)
 	sy, yy, hyy := 0.0, 0.0, 0.0
 	for i := range d {
-		c.delta[i] = c.trial[i] - c.x[i]
+		c.delta[i], c.y[i] = c.trial[i]-c.x[i], 0
+		if c.delta[i] != 0 {
+			c.y[i] = before[i] - after[i] // of -f
+		}
 	}
-	for i := range d {
-		y := before[i] - after[i] // of -f
+	for i, y := range c.y {
 		sy += c.delta[i] * y
 		yy += c.h[i*d+i] * y * y
 	}
@@ -174,9 +178,9 @@ func (c *climber) updateHessian(before, after []float64) {
 	for i := range d {
 		c.hy[i] = 0
 		for j := range d {
-			c.hy[i] += c.h[i*d+j] * (before[j] - after[j])
+			c.hy[i] += c.h[i*d+j] * c.y[j]
 		}
-		hyy += c.hy[i] * (before[i] - after[i])
+		hyy += c.hy[i] * c.y[i]
 	}
 	for i := range d {
 		for j := range d {

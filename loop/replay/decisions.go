@@ -231,7 +231,7 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 // is resumed in minutes, not in the hours that its decisions took.
 const (
 	SampleNewest = 100
-	sampleEvery  = 20 * policy.RenewEvery
+	sampleEvery  = 10 * policy.RenewEvery
 )
 
 // byPerson reports whether a person has decided a step: there is nothing to derive.

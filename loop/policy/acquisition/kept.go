@@ -15,7 +15,7 @@ import (
 // RenewEvery is how many steps a search is kept: at steps that it divides everything that is
 // kept begins anew. So a decision depends on the recorded ones since then alone, and whoever
 // derives decisions anew begins at such a step.
-const RenewEvery = 50
+const RenewEvery = 100
 
 const (
 	// trackedProcesses is the greatest number of processes whose posterior at the screening points

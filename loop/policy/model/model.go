@@ -244,7 +244,7 @@ func (m *Model) NoiseIsPriorMedian() bool {
 }
 
 // ExpectedNoise lists the expected variance of one shot of z at points of all coordinates,
-// row after row. The list holds until the policy's next call.
+// row after row: O(n) each, O(1) where they are the observations of the noise's process. The list holds until the policy's next call.
 func (m *Model) ExpectedNoise(x []float64) []float64 {
 	d := m.Width()
 	out := m.Memory.Floats(len(x) / d)
@@ -254,7 +254,7 @@ func (m *Model) ExpectedNoise(x []float64) []float64 {
 		}
 		return out
 	}
-	m.Noise.GP.Predict(out, nil, x)
+	meansAt(m.Noise.GP, out, x)
 	for i := range out {
 		out[i], _, _ = m.Noise.ShotVariance(out[i], 0, 0)
 	}

@@ -50,12 +50,9 @@ type priorSet struct {
 	each   []gpcore.Reading
 }
 
-// negligible is the weight below which a component is left out of an average.
-const negligible = 1e-4
-
-// memberNoiseRule says how the noise of members whose noise moves is followed: exactly while that
-// is cheaper than 16 updates, else the 16 largest changes of more than 2% a step.
-func memberNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 96, Tau: 0.02, Max: 16} }
+// negligible is the weight below which a component is left out of an average: what it would add is a five hundredth of how far it is
+// from the others, and each component takes as much of a decision's time as the next.
+const negligible = 2e-3
 
 func newPriorSet(owner *Model) *priorSet {
 	m := owner.Rules
@@ -222,7 +219,7 @@ func (c *priorSet) revise(i int, rows []Row, bounds []float64) error {
 		for k := range rows {
 			want[k] = c.noiseOf(i, k, rows, bounds)
 		}
-		if _, err := g.TrackNoises(want, memberNoiseRule()); err != nil {
+		if _, err := g.TrackNoises(want, noiseRule()); err != nil {
 			return err
 		}
 	}

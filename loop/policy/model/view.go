@@ -35,14 +35,23 @@ func (c *Component) OffsetAt(x []float64) float64 {
 	return c.Offset(nil, x)
 }
 
-// hasPoints reports whether the process's observations are at exactly the points x, in this order.
-func (c *Component) hasPoints(x []float64) bool {
-	d := c.GP.Dim()
-	if c.GP.Len()*d != len(x) {
+// meansAt sets dst to the means of a process at points x: O(n) each, O(1) where they are its observations.
+func meansAt(g *gpcore.GP, dst, x []float64) {
+	if hasPoints(g, x) {
+		g.FittedMeans(dst)
+	} else {
+		g.Predict(dst, nil, x)
+	}
+}
+
+// hasPoints reports whether a process's observations are at exactly the points x, in this order.
+func hasPoints(g *gpcore.GP, x []float64) bool {
+	d := g.Dim()
+	if g.Len()*d != len(x) {
 		return false
 	}
-	for i := range c.GP.Len() {
-		if !slices.Equal(c.GP.X(i), x[i*d:(i+1)*d]) {
+	for i := range g.Len() {
+		if !slices.Equal(g.X(i), x[i*d:(i+1)*d]) {
 			return false
 		}
 	}
@@ -100,11 +109,7 @@ func (v View) Means(memory *num.Memory, mean, x []float64) {
 	m := memory.Floats(len(mean))
 	d := len(x) / max(len(mean), 1)
 	for _, c := range v {
-		if c.hasPoints(x) {
-			c.GP.FittedMeans(m)
-		} else {
-			c.GP.Predict(m, nil, x)
-		}
+		meansAt(c.GP, m, x)
 		for j := range m {
 			mean[j] += c.Weight * (c.Mean + c.Scale*(m[j]+c.OffsetAt(x[j*d:(j+1)*d])))
 		}
