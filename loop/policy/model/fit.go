@@ -158,7 +158,7 @@ func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts 
 		h.noise.kernel = t.start.noise.kernel
 	}
 	field, g := newNoiseField(h.noise, len(rows)), gpcore.New(h.kernel, len(rows))
-	l, _, err := t.learnNoise(g, field, h, rows, false)
+	l, err := t.teachNoise(g, field, h, rows, false)
 	if err != nil {
 		return nil, 0, err
 	}

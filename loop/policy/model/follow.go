@@ -2,7 +2,6 @@ package model
 
 import (
 	"errors"
-	"math"
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -62,17 +61,9 @@ func exchange(g *gpcore.GP, left int, x []float64, y, noise float64) error {
 	return g.Append(x, y, noise)
 }
 
-// ofLearnt is OfMeans of the rows that the process has learnt, one for one, in O(n^2): at an
-// observation with noise d and weight a = (K^-1 y)_i the posterior mean is y - d a, its
-// variance d - d^2 (K^-1)_ii.
+// ofLearnt is OfMeans of the rows that the process has learnt, one for one.
 func (v *NoiseField) ofLearnt(memory *num.Memory, dst []float64, rows []Row, beta float64) {
-	n := v.GP.Len()
-	mean, variance := memory.Floats(n), memory.Floats(n)
-	v.GP.LeaveOneOut(mean, variance)
-	v.GP.FittedMeans(mean)
-	for i := range rows {
-		d := v.GP.NoiseVariance(i)
-		upper, _, _ := v.ShotVariance(mean[i], math.Sqrt(max(d-d*d/variance[i], 0)), beta)
-		dst[i] = min(max(upper, v.low), v.high) / float64(rows[i].Shots)
-	}
+	mean, variance := memory.Floats(len(rows)), memory.Floats(len(rows))
+	v.learntMoments(mean, variance)
+	v.boundMeans(dst, mean, variance, rows, beta)
 }

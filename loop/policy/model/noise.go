@@ -72,7 +72,8 @@ func (v *NoiseField) ShotVariance(mean, sd, beta float64) (value, byMean, bySD f
 }
 
 // OfMeans sets dst[i] to the noise variance of the mean of row i: the clipped upper
-// bound of one shot's, divided by the number of shots.
+// bound of one shot's, divided by the number of shots. O(n^3), where the process has learnt the rows
+// one for one O(n^2).
 func (v *NoiseField) OfMeans(dst []float64, rows []Row, beta float64) {
 	d := v.GP.Dim()
 	x := make([]float64, 0, len(rows)*d)
@@ -80,10 +81,30 @@ func (v *NoiseField) OfMeans(dst []float64, rows []Row, beta float64) {
 		x = append(x, rows[i].X...)
 	}
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
-	v.GP.Predict(mean, variance, x)
+	if hasPoints(v.GP, x) {
+		v.learntMoments(mean, variance)
+	} else {
+		v.GP.Predict(mean, variance, x)
+	}
+	v.boundMeans(dst, mean, variance, rows, beta)
+}
+
+// boundMeans sets dst to the clipped upper bounds for the means of rows, of the process's moments there.
+func (v *NoiseField) boundMeans(dst, mean, variance []float64, rows []Row, beta float64) {
 	for i := range rows {
 		upper, _, _ := v.ShotVariance(mean[i], math.Sqrt(variance[i]), beta)
 		dst[i] = min(max(upper, v.low), v.high) / float64(rows[i].Shots)
+	}
+}
+
+// learntMoments sets the posterior moments at the process's observations, in O(n^2): with noise d and weight
+// a = (K^-1 y)_i the mean is y - d a, the variance d - d^2 (K^-1)_ii.
+func (v *NoiseField) learntMoments(mean, variance []float64) {
+	v.GP.LeaveOneOut(mean, variance)
+	v.GP.FittedMeans(mean)
+	for i, loo := range variance {
+		d := v.GP.NoiseVariance(i)
+		variance[i] = max(d-d*d/loo, 0)
 	}
 }
 

@@ -86,28 +86,31 @@ func shotErrors(g *gpcore.GP) []shotError {
 }
 
 // learnNoise teaches the process of the noise what the rows say of it, and gives the bound of the
-// noise variance of each row's mean. Single shots teach it by their errors under the objective's
-// posterior, which depends on the noise, so there are rounds; g is the objective's process, and
-// what it is left with has no meaning. open says that the level of the noise is a guess. It
-// returns what was learnt last. O(n^3) with a constant of 1/3, with single shots of 4/3.
+// noise variance of each row's mean. It returns what was learnt last ([Rules.teachNoise]).
 func (m *Rules) learnNoise(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, open bool) (l lessons, noise []float64, err error) {
-	q := *h.noise
-	noise = make([]float64, len(rows))
-	if !m.hasSingles(rows) {
-		l = m.lessons(&q, rows, h.Scale, nil, nil)
-		err = field.learn(&q, l)
-	} else {
-		l, err = m.learnFromSingles(g, field, h, rows, open)
-	}
-	if err != nil {
+	if l, err = m.teachNoise(g, field, h, rows, open); err != nil {
 		return l, nil, err
 	}
+	noise = make([]float64, len(rows))
 	field.limit(l.estimates, h.Scale)
 	field.OfMeans(noise, rows, m.Beta)
 	return l, noise, nil
 }
 
-// learnFromSingles is learnNoise with single shots, without the bounds.
+// teachNoise teaches the process of the noise what the rows say of it. Single shots teach it by their errors under the objective's
+// posterior, which depends on the noise, so there are rounds; g is the objective's process, and
+// what it is left with has no meaning. open says that the level of the noise is a guess. It
+// returns what was learnt last. O(n^3) with a constant of 1/3, with single shots of 4/3.
+func (m *Rules) teachNoise(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, open bool) (lessons, error) {
+	if m.hasSingles(rows) {
+		return m.learnFromSingles(g, field, h, rows, open)
+	}
+	q := *h.noise
+	l := m.lessons(&q, rows, h.Scale, nil, nil)
+	return l, field.learn(&q, l)
+}
+
+// learnFromSingles is teachNoise with single shots.
 func (m *Rules) learnFromSingles(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, open bool) (l lessons, err error) {
 	x, z := standardised(rows, h)
 	now, noise := slices.Repeat([]float64{h.noise.Mean}, len(rows)), make([]float64, len(rows))
