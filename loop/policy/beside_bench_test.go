@@ -29,7 +29,7 @@ func clockTime(tb testing.TB, clock int32) time.Duration {
 // Recommend, in three variables where the model is full with n observations. Its figure is the mean processor time of
 // all threads. "fits" fits hyperparameters as often as the default, "steps" not at all.
 func BenchmarkBeside(b *testing.B) {
-	for _, kind := range []string{"irgp-ucb", "ei"} {
+	for _, kind := range []string{"irgp-ucb", "ei", "rahbo"} {
 		for name, every := range map[string]int{"steps": math.MaxInt, "fits": 0} {
 			for _, n := range []int{100, 500} {
 				b.Run(fmt.Sprintf("%s/%s/n=%d", kind, name, n), func(b *testing.B) {

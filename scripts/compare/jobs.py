@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from parties import BoTorch, Go, Limbo, OpenBLAS, Python
+from parties import BoTorch, Go, OpenBLAS, Program, Python, Reference
 
 
 @dataclass
@@ -90,13 +90,17 @@ def stepping(n):
     def ours(path):
         return Go("ours", f"Beside/{path}", "./loop/policy")
 
-    ucb = Job("UCB step through the policy, 3-D", n, [ours("irgp-ucb/steps"), Limbo("limbo"), Python("scikit-learn", "sklearn")],
+    ucb = Job("UCB step through the policy, 3-D", n,
+              [ours("irgp-ucb/steps"), Program("limbo", "limbo"), Program("BayesOpt", "bayesopt"), Python("scikit-learn", "sklearn")],
               [beside("limbo", 4), beside("scikit-learn", 25)], repeats=7)
     improvement = Job("EI step through the policy, 3-D", n, [ours("ei/steps"), BoTorch("BoTorch, LogEI", "steps")],
                       [beside("BoTorch, LogEI", 100)], repeats=3)
     fits = Job("EI step through the policy with fits, 3-D", n, [ours("ei/fits"), BoTorch("BoTorch, LogEI with a fit", "fits")],
                [beside("BoTorch, LogEI with a fit", 1000)], repeats=3)
-    return [ucb, improvement, fits]
+    averse = Job("RAHBO step through the policy, 3-D", n, [ours("rahbo/steps"), Reference("the paper's code", "steps")], [], repeats=3)
+    averse_fits = Job("RAHBO step through the policy with fits, 3-D", n,
+                      [ours("rahbo/fits"), Reference("the paper's code, with its fits", "fits")], [], repeats=3)
+    return [ucb, improvement, fits, averse, averse_fits]
 
 
 JOBS = (

@@ -80,13 +80,15 @@ class Python:
 
 
 @dataclass
-class Limbo:
-    """A program of the user's that makes decisions by limbo, called as PROGRAM N MS: it prints their median time in microseconds."""
+class Program:
+    """A program of the user's that decides by a library of C++, called as PROGRAM N MS: it prints the median time of a
+    decision in microseconds."""
 
     name: str
+    library: str  # the option that names the program
 
     def present(self, machine):
-        return machine.limbo or None
+        return machine.programs.get(self.library) or None
 
     def sample(self, binary, n):
         return {"us": float(output([binary, str(n), str(SAMPLE_MS)]))}
@@ -100,15 +102,23 @@ class BoTorch(Python):
         return machine.botorch
 
 
+@dataclass
+class Reference(Python):
+    """A job of rahbo_peer.py, where a checkout of the paper's own code is known too."""
+
+    def present(self, machine):
+        return machine.rahbo
+
+
 class Machine:
     """What is built and started for a run, and what there is to say about where it ran."""
 
-    def __init__(self, limbo="", botorch=""):
-        self.limbo, self.botorch_python = limbo, botorch
-        self.botorch = None
+    def __init__(self, programs, botorch="", rahbo=""):
+        self.programs, self.botorch_python, self.rahbo_code = programs, botorch, rahbo
+        self.botorch = self.rahbo = None
 
-    def start(self, python, script):
-        return subprocess.Popen([python, os.path.join(HERE, script)], text=True, cwd=ROOT, stdin=subprocess.PIPE,
+    def start(self, python, script, *arguments):
+        return subprocess.Popen([python, os.path.join(HERE, script), *arguments], text=True, cwd=ROOT, stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE,
                                 env=dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1"))
 
@@ -127,10 +137,12 @@ class Machine:
         self.peers = self.start("/usr/bin/python3", "peers.py")
         if self.botorch_python:
             self.botorch = self.start(self.botorch_python, "botorch_peer.py")
+        if self.rahbo_code:
+            self.rahbo = self.start(self.botorch_python, "rahbo_peer.py", os.path.abspath(self.rahbo_code))
         return self
 
     def __exit__(self, *_):
-        for process in [self.peers] + ([self.botorch] if self.botorch else []):
+        for process in filter(None, [self.peers, self.botorch, self.rahbo]):
             process.stdin.close()
             process.wait()
         self.folder.cleanup()
@@ -153,7 +165,7 @@ class Machine:
         changed = output(["git", "status", "--porcelain", "--", "gpcore", "loop/policy", "scripts/compare"]).strip()
         kernels = {k or "its own choice": output([self.openblas, "version"], OpenBLAS("", "", k).environment()).strip()
                    for k in ("", "SKYLAKEX", "ZEN")}
-        return {
+        facts = {
             "cpu": f"{c.get('model name')} (family {c.get('cpu family')}, model {c.get('model')}), {os.cpu_count()} cores",
             "commit": output(["git", "rev-parse", "--short", "HEAD"]).strip() + (" with changes" if changed else ""),
             "date": output(["date", "+%Y-%m-%d"]).strip(),
@@ -163,3 +175,9 @@ class Machine:
                               "import numpy, scipy, sklearn as s; print('numpy', numpy.__version__, 'scipy', scipy.__version__, "
                               "'scikit-learn', s.__version__)"]).strip(),
         }
+        if self.botorch:
+            facts["botorch"] = output([self.botorch_python, "-W", "ignore", "-c",
+                                       "import botorch, torch; print(botorch.__version__, 'torch', torch.__version__)"]).strip()
+        if self.rahbo:
+            facts["RAHBO's own code"] = output(["git", "-C", os.path.abspath(self.rahbo_code), "rev-parse", "--short", "HEAD"]).strip()
+        return facts
