@@ -3,10 +3,8 @@
 from math import floor
 from statistics import median
 
-QUOTED = """Quoted, not measured here (an AMD EPYC of family 26 with 136 GF/s, one thread; they decide nothing):
-BayesOpt, stepOptimization in 3-D: 3.5, 38 ms at n = 100, 500.
-The UCB-CVS paper's own code (sebtsh/bocvs, 16ffdab), a decision with 7 control sets: 3.4 to 4.9 s at n = 100.
-The RAHBO paper's own code (Avidereta/risk-averse-hetero-bo, 36312f4), a decision: 0.20 s."""
+QUOTED = """Quoted, not measured here (an AMD EPYC of family 26 with 136 GF/s, one thread; it decides nothing):
+The UCB-CVS paper's own code (sebtsh/bocvs, 16ffdab), a decision with 7 control sets: 3.4 to 4.9 s at n = 100."""
 
 
 def middle(samples, metric="us"):
