@@ -2,6 +2,7 @@ package gpcore
 
 import (
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
@@ -24,6 +25,30 @@ func (g *GP) Reader() *Reader { return &Reader{model.NewView(g.m)} }
 // times less each, and may differ in the last bits from one alone. Rasmussen &
 // Williams (2006), eqs. 2.23 and 2.24.
 func (g *GP) Predict(mean, variance, x []float64) { predict(g.m.OwnView(), mean, variance, x) }
+
+// Means sets mean[j] to the posterior mean at point j, row j of x: [GP.Predict] of the mean alone, or, where the points are the
+// observations' in their order, [GP.FittedMeans], O(1) a point and the same but for rounding.
+func (g *GP) Means(mean, x []float64) {
+	if g.Holds(x) {
+		g.FittedMeans(mean)
+		return
+	}
+	g.Predict(mean, nil, x)
+}
+
+// Holds reports whether the observations are at exactly the rows of x, in this order. O(n d).
+func (g *GP) Holds(x []float64) bool {
+	d := g.Dim()
+	if g.Len()*d != len(x) {
+		return false
+	}
+	for i := range g.Len() {
+		if !slices.Equal(g.X(i), x[i*d:(i+1)*d]) {
+			return false
+		}
+	}
+	return true
+}
 
 // Predict is [GP.Predict] with the reader's scratch.
 func (r *Reader) Predict(mean, variance, x []float64) { predict(r.v, mean, variance, x) }

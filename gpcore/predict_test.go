@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
@@ -44,6 +45,35 @@ func TestPredictSumAgainstJoint(t *testing.T) {
 		gotMean, gotVariance := g.Reader().PredictSum(w, x)
 		if math.Abs(gotMean-mean) > 1e-10 || math.Abs(gotVariance-variance) > 1e-9*(1+variance) { // some hundred roundings
 			t.Errorf("%d observations: %g, %g; the joint posterior says %g, %g", n, gotMean, gotVariance, mean, variance)
+		}
+	}
+}
+
+// Means at the observations, of which some have left and others come, and at other points are those of Predict.
+func TestMeans(t *testing.T) {
+	rng := rand.New(rand.NewPCG(67, 68))
+	g, x := learned(t, kernels.Matern52(1, []float64{0.3, 0.3, 0.3}), 40, 40)
+	for range 7 {
+		if err := g.Replace(rng.IntN(g.Len()), gptest.Point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var own []float64
+	for i := range g.Len() {
+		own = append(own, g.X(i)...)
+	}
+	exchanged := slices.Concat(own[3:6], own[:3], own[6:])
+	for name, x := range map[string][]float64{"own": own, "exchanged": exchanged, "other": x, "fewer": own[:60]} {
+		if g.Holds(x) != (name == "own") {
+			t.Errorf("%s points: held %v", name, g.Holds(x))
+		}
+		means, want := make([]float64, len(x)/3), make([]float64, len(x)/3)
+		g.Means(means, x)
+		g.Predict(want, nil, x)
+		for i := range want {
+			if math.Abs(means[i]-want[i]) > 1e-11 { // condition 1e3, sums of 40
+				t.Errorf("%s points: mean %d is %g, predicted %g", name, i, means[i], want[i])
+			}
 		}
 	}
 }

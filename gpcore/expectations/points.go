@@ -4,7 +4,8 @@ import "github.com/labtuner/tuner/gpcore/internal/vec"
 
 // At sets dst[j] to the sum of terms without further observations at row j of x, points of all coordinates: what an
 // [Expected] that controls every coordinate has there. It uses the processes' own readers.
-// O(n^2) a point and term, O(n) where a term has the mean alone.
+// O(n^2) a point and term, O(n) where a term has the mean alone; then O(1), and the same but for rounding, where the
+// points are the process's observations in their order.
 func (c *Cache) At(dst []float64, terms []Term, x []float64) {
 	if c == nil {
 		c = &Cache{}
@@ -23,7 +24,7 @@ func (c *Cache) At(dst []float64, terms []Term, x []float64) {
 // addMeans adds a term that has the mean alone.
 func (c *Cache) addMeans(dst []float64, t *Term, x []float64) {
 	d := t.Process.Dim()
-	t.Process.Predict(c.mean, nil, x)
+	t.Process.Means(c.mean, x)
 	for j, mu := range c.mean {
 		if t.Offset != nil {
 			mu += t.Offset(nil, x[j*d:(j+1)*d])

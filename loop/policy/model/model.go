@@ -254,7 +254,7 @@ func (m *Model) ExpectedNoise(x []float64) []float64 {
 		}
 		return out
 	}
-	meansAt(m.Noise.GP, out, x)
+	m.Noise.GP.Means(out, x)
 	for i := range out {
 		out[i], _, _ = m.Noise.ShotVariance(out[i], 0, 0)
 	}

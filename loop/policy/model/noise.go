@@ -81,7 +81,7 @@ func (v *NoiseField) OfMeans(dst []float64, rows []Row, beta float64) {
 		x = append(x, rows[i].X...)
 	}
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
-	if hasPoints(v.GP, x) {
+	if v.GP.Holds(x) {
 		v.learntMoments(mean, variance)
 	} else {
 		v.GP.Predict(mean, variance, x)

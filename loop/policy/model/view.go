@@ -35,29 +35,6 @@ func (c *Component) OffsetAt(x []float64) float64 {
 	return c.Offset(nil, x)
 }
 
-// meansAt sets dst to the means of a process at points x: O(n) each, O(1) where they are its observations.
-func meansAt(g *gpcore.GP, dst, x []float64) {
-	if hasPoints(g, x) {
-		g.FittedMeans(dst)
-	} else {
-		g.Predict(dst, nil, x)
-	}
-}
-
-// hasPoints reports whether a process's observations are at exactly the points x, in this order.
-func hasPoints(g *gpcore.GP, x []float64) bool {
-	d := g.Dim()
-	if g.Len()*d != len(x) {
-		return false
-	}
-	for i := range g.Len() {
-		if !slices.Equal(g.X(i), x[i*d:(i+1)*d]) {
-			return false
-		}
-	}
-	return true
-}
-
 // Offset is the part of the view's mean that no process knows.
 func (v View) Offset() float64 {
 	sum := 0.0
@@ -109,7 +86,7 @@ func (v View) Means(memory *num.Memory, mean, x []float64) {
 	m := memory.Floats(len(mean))
 	d := len(x) / max(len(mean), 1)
 	for _, c := range v {
-		meansAt(c.GP, m, x)
+		c.GP.Means(m, x)
 		for j := range m {
 			mean[j] += c.Weight * (c.Mean + c.Scale*(m[j]+c.OffsetAt(x[j*d:(j+1)*d])))
 		}
