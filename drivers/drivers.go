@@ -146,6 +146,21 @@ type Device interface {
 	Close() error
 }
 
+// LongOpener is a device that may take long to open: a program that imports much.
+type LongOpener interface {
+	// OpenTime is how long Open takes at most, Close of what was open before it included.
+	OpenTime() time.Duration
+}
+
+// OpenTime is how long who opens a device waits for it: as long as it says that it may take, at least 15 s.
+func OpenTime(d Device) time.Duration {
+	const least = 15 * time.Second
+	if l, ok := d.(LongOpener); ok {
+		return max(least, l.OpenTime())
+	}
+	return least
+}
+
 // Actuator is a device that can be set.
 type Actuator interface {
 	// Write sets and releases channels and returns the readback where the device

@@ -67,7 +67,7 @@ func (q *state) climbUncovered(w *searchWorker, f *fork) {
 	}
 	x := q.covered[from:]
 	q.evaluate(w, f, x)
-	n := min(extraClimbs, len(w.value))
+	n := min(extraClimbs, len(w.value), len(q.climbers)) // a search that was cut takes on less
 	for i := range n {
 		at := 0
 		for k, v := range w.value {

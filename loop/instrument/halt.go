@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// reviveTimeout bounds reopening and halting a failed device: long enough for most
-// child processes to start and answer, and short enough that a run's end stays within
-// a service's time to stop.
-const reviveTimeout = 15 * time.Second
+// haltTimeout bounds the halt of a device that answers.
+const haltTimeout = 15 * time.Second
 
 // halted is what became of a halt because the loop stood still for more than limit.
 type halted struct {
@@ -33,7 +32,7 @@ func (x *devices) HaltAll(limit time.Duration) {
 		}
 		k.calls.overtake()
 		x.pool.Post(k.worker, func() any {
-			ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
+			ctx, cancel := context.WithTimeout(x.ctx, haltTimeout)
 			defer cancel()
 			return halted{k, limit, k.act.Halt(ctx)}
 		})
@@ -77,7 +76,7 @@ type revived struct {
 
 // revive reopens a dead device and brings it to its own safe state.
 func (x *devices) revive(k *link) {
-	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
+	ctx, cancel := context.WithTimeout(x.ctx, drivers.OpenTime(k.dev))
 	x.pool.Post(k.worker, func() any {
 		defer cancel()
 		return revived{k, k.makeSafe(ctx)}

@@ -289,6 +289,38 @@ func TestTripReopensSoon(t *testing.T) {
 	}
 }
 
+// slowOpener notes how long it is given to open.
+type slowOpener struct {
+	shutBench
+	given time.Duration
+}
+
+func (s *slowOpener) OpenTime() time.Duration { return 40 * time.Second }
+
+func (s *slowOpener) Open(ctx context.Context) ([]drivers.Channel, error) {
+	end, _ := ctx.Deadline()
+	s.given = time.Until(end)
+	return s.shutBench.Open(ctx)
+}
+
+// TestReopeningTakesItsTime: a device that says that it may take long to open is given as long when it is opened again, to go on
+// and to be made safe.
+func TestReopeningTakesItsTime(t *testing.T) {
+	for name, again := range map[string]func(tr *trial, k *link){
+		"reopen": func(tr *trial, k *link) { tr.reopen(k) },
+		"revive": func(tr *trial, k *link) { tr.revive(k) },
+	} {
+		tr := newTrial(t)
+		slow, k := &slowOpener{}, tr.links[0]
+		k.dev, k.dead = slow, drivers.ErrUnavailable
+		again(tr, k)
+		tr.drain(t, safety.Hold)
+		if slow.given < 30*time.Second || slow.given > slow.OpenTime() {
+			t.Errorf("%s: it is given %v, want %v", name, slow.given, slow.OpenTime())
+		}
+	}
+}
+
 // TestEndReopensSoon: so is a device that is to be brought to its state at the end of a run.
 func TestEndReopensSoon(t *testing.T) {
 	tr := newTrial(t)

@@ -220,7 +220,7 @@ type reopened struct {
 // reopen opens a device again on its worker. It moves nothing.
 func (x *devices) reopen(k *link) {
 	k.outage.opening = true
-	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
+	ctx, cancel := context.WithTimeout(x.ctx, drivers.OpenTime(k.dev))
 	x.pool.Post(k.worker, func() any {
 		defer cancel()
 		closing := k.dev.Close()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
@@ -17,6 +18,10 @@ import (
 // reached by then is written at once: a caller who ends the run is waiting, and
 // systemd kills after 90 s.
 const restTimeout = 10 * time.Second
+
+// restRevive bounds the wait for a device that is out of order and opened again, however long it may take: a run's end stays within
+// a service's time to stop.
+const restRevive = time.Minute
 
 // restConfirm bounds the wait for the confirmation after that.
 const restConfirm = 10 * time.Second
@@ -168,7 +173,7 @@ func (x *Instrument) watchRestJob(p *Present, job *restJob, spent time.Duration)
 	k := x.links[v.Channel.Device]
 	switch {
 	case k.dead != nil:
-		if spent > restTimeout && !k.reviving || spent > reviveTimeout+restConfirm {
+		if spent > restTimeout && !k.reviving || spent > min(drivers.OpenTime(k.dev), restRevive)+restConfirm {
 			job.err, job.done = cmp.Or(job.err, k.dead), true
 		}
 	case job.state == plan.RestHold && x.staysPut(job), job.state != plan.RestHold && x.InPlace(job.variable):

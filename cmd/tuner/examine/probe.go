@@ -33,9 +33,6 @@ import (
 // measures for longer shows as no value, which is no fault.
 const probeWait = 5 * time.Second
 
-// probeOpen bounds the opening of a device: an exec child alone may take 10 s.
-const probeOpen = 15 * time.Second
-
 // wanted is one channel that the configuration reads.
 type wanted struct {
 	name, unit string
@@ -74,7 +71,7 @@ func probeDevice(ctx context.Context, e *host.Env, d setup.Device, mine []wanted
 	if err != nil {
 		return nil, err
 	}
-	opening, cancel := context.WithTimeout(ctx, e.Patience(probeOpen))
+	opening, cancel := context.WithTimeout(ctx, e.Patience(drivers.OpenTime(dev)))
 	channels, err := dev.Open(opening)
 	cancel()
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
@@ -18,10 +17,6 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/worker"
 )
-
-// askTime bounds the opening of a device that is asked what it is: an exec child alone may
-// take 10 s to say hello.
-const askTime = 15 * time.Second
 
 // LoadAsked is Load for a file that leaves keys to devices which say themselves what they
 // are: those devices are opened to look, and closed. recorded gives the text that a run went by
@@ -216,7 +211,7 @@ func (a *asker) openDevice(ctx context.Context, d Device) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.host.Patience(askTime))
+	ctx, cancel := context.WithTimeout(ctx, a.host.Patience(drivers.OpenTime(dev)))
 	defer cancel()
 	channels, err := dev.Open(ctx)
 	if err != nil {

@@ -108,7 +108,7 @@ func sameNoise(h, before *Hyper) bool {
 		return h.noise != nil && before.noise != nil
 	}
 	now, then := h.ShotVariance*h.Scale*h.Scale, before.ShotVariance*before.Scale*before.Scale
-	return math.Abs(now-then) <= noiseRule().Tau*then
+	return math.Abs(now-then) <= fieldNoiseRule().Tau*then
 }
 
 // noiseOfRows is the noise variance of each row's mean; nil where it is to be fitted with the

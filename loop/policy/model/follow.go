@@ -7,13 +7,13 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
-// noiseRule says how a process follows noise variances that are learnt: not at all
-// while all are within 5 % of what is known now, which leaves the posterior standard
-// deviation within 2.5 % of what it would be. So most observations change the process
+// fieldNoiseRule says how the objective's process follows the process of the noise: not at all
+// while all variances are within 5 % of what that says, which leaves the posterior standard
+// deviation within 2.5 % of what it would be. So most observations change the objective's process
 // by a term of rank one, and what is known at a search's points can follow. Else exactly while a
 // refactorisation, and computing those points anew, is a small part of a decision; above that by the three largest
 // changes, which they follow beside one observation that comes and one that goes.
-func noiseRule() gpcore.NoiseRule {
+func fieldNoiseRule() gpcore.NoiseRule {
 	return gpcore.NoiseRule{Exact: surelyFitted, Tau: 0.05, Max: 3}
 }
 
@@ -49,7 +49,7 @@ func (m *Model) follow(left int) error {
 	if err := exchange(m.GP, left, r.X, (r.Mean-h.Center)/h.Scale, noise[len(noise)-1]); err != nil {
 		return err
 	}
-	_, err := m.GP.TrackNoises(noise, noiseRule())
+	_, err := m.GP.TrackNoises(noise, fieldNoiseRule())
 	return err
 }
 

@@ -147,7 +147,7 @@ func (q *noisePriors) revise(rows []Row, h *noiseHyper, scale float64, l lessons
 	for i := range q.members {
 		g := q.set.Member(i)
 		if q.Singles {
-			if _, err := g.TrackNoises(l.variance, noiseRule()); err != nil {
+			if _, err := g.TrackNoises(l.variance, memberNoiseRule()); err != nil {
 				return nil, err
 			}
 		}

@@ -54,6 +54,11 @@ type priorSet struct {
 // from the others, and each component takes as much of a decision's time as the next.
 const negligible = 2e-3
 
+// memberNoiseRule says how the noise of members whose noise moves is followed: exactly while that
+// is cheaper than 16 updates, else the 16 largest changes of more than 2% a step. Members are not loaded anew, as the one
+// process of "fit" is, and their units move all noises at once, so fewer would stay behind for good.
+func memberNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 96, Tau: 0.02, Max: 16} }
+
 func newPriorSet(owner *Model) *priorSet {
 	m := owner.Rules
 	c := &priorSet{Rules: m, owner: owner, members: m.members(), sequential: !m.Learnt, scale: 1}
@@ -219,7 +224,7 @@ func (c *priorSet) revise(i int, rows []Row, bounds []float64) error {
 		for k := range rows {
 			want[k] = c.noiseOf(i, k, rows, bounds)
 		}
-		if _, err := g.TrackNoises(want, noiseRule()); err != nil {
+		if _, err := g.TrackNoises(want, memberNoiseRule()); err != nil {
 			return err
 		}
 	}
