@@ -146,13 +146,13 @@ type Device interface {
 	Close() error
 }
 
-// LongOpener is a device that may take long to open: a program that imports much.
+// LongOpener is a device that may take long to open, as a program does that imports much.
 type LongOpener interface {
-	// OpenTime is how long Open takes at most, Close of what was open before it included.
+	// OpenTime is the longest that Open takes before it gives up by itself.
 	OpenTime() time.Duration
 }
 
-// OpenTime is how long who opens a device waits for it: as long as it says that it may take, at least 15 s.
+// OpenTime is the time to give a device to open: 15 s, or longer where it says that it may take longer.
 func OpenTime(d Device) time.Duration {
 	const least = 15 * time.Second
 	if l, ok := d.(LongOpener); ok {

@@ -79,7 +79,9 @@ func commandLine(command []string) string { return strings.Join(command, " ") }
 // means to go safe and exit, unless it says in its hello that it keeps what a bye names.
 func (d *Device) SafeOnClose() bool { return !d.env.ReadOnly && !d.holds.Load() }
 
-// OpenTime implements [drivers.LongOpener]: the child before leaves, the next one says hello and answers.
+var _ drivers.LongOpener = (*Device)(nil)
+
+// OpenTime implements [drivers.LongOpener]: the last child leaves, the next one says hello and answers.
 func (d *Device) OpenTime() time.Duration {
 	return d.options.ExitTimeout + d.options.StartTimeout + d.options.ReplyTimeout
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/search"
 )
 
-// pressed is a narrow curved ridge of two coordinates. Of further ones it is the greater the greater they are, so that a climb
+// pressed is a curved ridge of two coordinates. Of further ones it is the greater the greater they are, so that a climb
 // presses them against their bounds, by slopes that change along the ridge.
 type pressed struct {
 	further int

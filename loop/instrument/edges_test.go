@@ -155,6 +155,27 @@ func TestBrokenAtRestIsGivenTime(t *testing.T) {
 	}
 }
 
+// TestRevivedAtRestIsGivenItsTime: a device that is opened again when the run ends is given as long as it may take to open, and
+// restConfirm; a minute where it may take longer.
+func TestRevivedAtRestIsGivenItsTime(t *testing.T) {
+	for opens, most := range map[time.Duration]time.Duration{
+		0:                15*time.Second + restConfirm,
+		40 * time.Second: 40*time.Second + restConfirm,
+		time.Hour:        restRevive + restConfirm,
+	} {
+		for _, spent := range []time.Duration{most, most + 1} {
+			tr := newTrial(t)
+			k := tr.links[0]
+			k.dev, k.dead, k.reviving = &slowOpener{opens: opens}, errors.New("x"), true
+			job := &restJob{state: plan.RestSafe}
+			p := tr.present(safety.Fallback)
+			if tr.watchRestJob(&p, job, spent); job.done != (spent > most) {
+				t.Errorf("a device that may take %v to open, after %v: given up %v", opens, spent, job.done)
+			}
+		}
+	}
+}
+
 // TestRefusedAtRestIsAskedAgain: a device that refuses its rest state is asked again for restTimeout.
 func TestRefusedAtRestIsAskedAgain(t *testing.T) {
 	for _, c := range []struct {

@@ -19,8 +19,8 @@ import (
 // systemd kills after 90 s.
 const restTimeout = 10 * time.Second
 
-// restRevive bounds the wait for a device that is out of order and opened again, however long it may take: a run's end stays within
-// a service's time to stop.
+// restRevive bounds the wait for a device that is out of order and is opened again, however long that may take: the
+// end of a run stays within the two minutes that a service has to stop.
 const restRevive = time.Minute
 
 // restConfirm bounds the wait for the confirmation after that.

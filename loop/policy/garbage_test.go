@@ -79,7 +79,7 @@ func garbageOf(t *testing.T, s Spec) garbage {
 		}
 		return q.Step
 	}
-	for step()%RenewEvery != 55 { // the memory is taken
+	for step()%RenewEvery != 55 { // the memory is taken, and no search is renewed in the next forty
 	}
 	least := garbage{math.MaxUint64, math.MaxUint64}
 	for range 2 { // a list may still grow in one of them

@@ -41,8 +41,8 @@ type Instrumented struct {
 	drivers.Discovered
 }
 
-// discoverTime bounds the look at one place: a program alone may take 10 s to say hello.
-const discoverTime = 20 * time.Second
+// discoverTime bounds the look at one place: a program alone may take 30 s to say hello.
+const discoverTime = 40 * time.Second
 
 // Discover looks what answers at places, or at the usual ones of every driver where none is named.
 // It reads, and moves nothing.

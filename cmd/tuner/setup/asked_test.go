@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
@@ -55,6 +58,34 @@ func starts(t *testing.T, folder string) int {
 		t.Fatal(err)
 	}
 	return strings.Count(string(text), "started")
+}
+
+// slow is a device that says how long it may take to open, and notes how long it is given.
+type slow struct {
+	drivers.Device
+	given time.Duration
+}
+
+func (s *slow) OpenTime() time.Duration { return 40 * time.Second }
+func (s *slow) Close() error            { return nil }
+
+func (s *slow) Open(ctx context.Context) ([]drivers.Channel, error) {
+	end, _ := ctx.Deadline()
+	s.given = time.Until(end)
+	return nil, nil
+}
+
+// A device that may take long to open is given as long when it is asked.
+func TestAskedTakesItsTime(t *testing.T) {
+	dev := &slow{}
+	d := Device{Name: "slow", Wired: drivers.Wired{Build: func(drivers.Env) (drivers.Device, error) { return dev, nil }}}
+	a := asker{host: &host.Env{}}
+	if _, err := a.openDevice(context.Background(), d); err != nil {
+		t.Fatal(err)
+	}
+	if dev.given < 30*time.Second || dev.given > dev.OpenTime() {
+		t.Errorf("it is given %v, want %v", dev.given, dev.OpenTime())
+	}
 }
 
 // A file that leaves its limits to a program is loaded with what the program says; the text holds
