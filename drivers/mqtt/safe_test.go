@@ -70,6 +70,7 @@ func TestSafeHasAConnectionMade(t *testing.T) {
 		if err := setSafe(d); !errors.Is(err, drivers.ErrNotSent) || !errors.Is(err, drivers.ErrUnavailable) {
 			t.Errorf("without a broker: %v", err)
 		}
+		time.Sleep(4 * link.MinBackoff) // the last attempt made for it is over, and may be followed at once
 		v.Restore()
 		began := time.Now()
 		if err := setSafe(d); err != nil || time.Since(began) > 0 {
