@@ -27,17 +27,15 @@ type (
 		one [1]journal.Action
 		id  [1]int64
 	}
-	// actionsResolved: what became of the actions with these ids is on record; done of them are.
+	// actionsResolved: what became of the actions with these ids is on record.
 	actionsResolved struct {
 		ids     []int64
-		done    int
 		state   journal.ActionState
 		problem string
 		at      journal.Stamp
 	}
 	// outcomeRecorded: a step is concluded. Its shots are those that are not on record yet.
 	outcomeRecorded struct {
-		*parts
 		decision journal.Decision
 		shots    []journal.Shot
 		outcome  journal.Outcome
@@ -69,36 +67,41 @@ type (
 // Write implements [record.Record].
 func (d *decisionRecorded) Write(j *journal.Journal) error { return j.Decide(d.Decision) }
 
-// Write goes on with the first action that has no id yet.
+// Write records all of the actions, or none.
 func (a *actionsIntended) Write(j *journal.Journal) error {
-	for len(a.ids) < len(a.actions) {
-		id, err := j.Intend(a.actions[len(a.ids)])
-		if err != nil {
-			return err
+	return j.Together("the intended actions", func() error {
+		a.ids = a.ids[:0]
+		for _, action := range a.actions {
+			id, err := j.Intend(action)
+			if err != nil {
+				return err
+			}
+			a.ids = append(a.ids, id)
 		}
-		a.ids = append(a.ids, id)
-	}
-	return nil
+		return nil
+	})
 }
 
-// Write goes on with the first action that is not done.
+// Write records what became of all of the actions, or of none.
 func (a *actionsResolved) Write(j *journal.Journal) error {
-	for ; a.done < len(a.ids); a.done++ {
-		if err := j.Resolve(a.ids[a.done], a.state, nil, a.problem, a.at); err != nil {
-			return err
+	return j.Together("what became of the actions", func() error {
+		for _, id := range a.ids {
+			if err := j.Resolve(id, a.state, nil, a.problem, a.at); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// Write records the shots, then the outcome.
+// Write records the shots with the outcome.
 func (o *outcomeRecorded) Write(j *journal.Journal) error {
-	if err := j.Shoot(o.shots); err != nil {
-		return err
-	}
-	o.failpoint("shots-durable")
-	o.shots = nil // they are there, whatever becomes of the outcome
-	return j.Conclude(o.outcome)
+	return j.Together("the outcome", func() error {
+		if err := j.Shoot(o.shots); err != nil {
+			return err
+		}
+		return j.Conclude(o.outcome)
+	})
 }
 
 func (l *Loop) put(e record.Entry) { l.recorded(l.recorder.Put(l.now(), e)) }

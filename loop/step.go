@@ -275,7 +275,7 @@ func (l *stepper) book(o journal.Outcome) {
 		l.lastProblem = o.Problem
 		l.event("warn", "step", fmt.Sprintf("step %d has no valid data: %s", s.n, o.Problem))
 	}
-	r := &outcomeRecorded{l.parts, s.Decision, s.shots.Taken(), o}
+	r := &outcomeRecorded{s.Decision, s.shots.Taken(), o}
 	l.lastOutcome = &r.outcome
 	l.keep("outcome", r, r)
 }

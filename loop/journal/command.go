@@ -39,7 +39,9 @@ func (j *Journal) Order(c Command) (id int64, err error) {
 	if err := tellable(j); err != nil {
 		return 0, err
 	}
-	if err := j.commit("command "+c.Name, j.orderRow(c, j.commands+1)); err != nil {
+	err = j.commit("command "+c.Name, row{"command", j.stamped(c.At, schema.Integer(j.commands+1), schema.Text(c.Name), schema.Text(c.Who),
+		schema.Text(c.Transport), schema.Text(c.Transaction), schema.Text(c.Args))})
+	if err != nil {
 		return 0, err
 	}
 	j.commands++
@@ -48,15 +50,13 @@ func (j *Journal) Order(c Command) (id int64, err error) {
 
 // Ordered records a command that has acted, or was refused, with its answer.
 func (j *Journal) Ordered(c Command, a Answer) error {
-	if err := tellable(j); err != nil {
-		return err
-	}
-	id := j.commands + 1
-	if err := j.commit("command "+c.Name, j.orderRow(c, id), j.answerRow(id, a)); err != nil {
-		return err
-	}
-	j.commands = id
-	return nil
+	return j.Together("command "+c.Name, func() error {
+		id, err := j.Order(c)
+		if err != nil {
+			return err
+		}
+		return j.Answer(id, a)
+	})
 }
 
 // Answer records what came of the command id, once.
@@ -67,15 +67,8 @@ func (j *Journal) Answer(id int64, a Answer) error {
 	if id < 1 || id > j.commands {
 		return j.refuse("there is no command %d to answer, the last is %d", id, j.commands)
 	}
-	return j.commit("the answer to a command", j.answerRow(id, a))
-}
-
-func (j *Journal) orderRow(c Command, id int64) row {
-	return row{"command", j.stamped(c.At, schema.Integer(id), schema.Text(c.Name), schema.Text(c.Who), schema.Text(c.Transport), schema.Text(c.Transaction), schema.Text(c.Args))}
-}
-
-func (j *Journal) answerRow(id int64, a Answer) row {
-	return row{"command_answer", j.stamped(a.At, schema.Integer(id), schema.Boolean(a.OK), schema.Text(a.Code), schema.Text(a.Message))}
+	return j.commit("the answer to a command",
+		row{"command_answer", j.stamped(a.At, schema.Integer(id), schema.Boolean(a.OK), schema.Text(a.Code), schema.Text(a.Message))})
 }
 
 // Commands gives every command with its answer, oldest first.

@@ -66,6 +66,9 @@ func (j *Journal) Compare(c Comparison) error {
 	if err := j.writable(); err != nil {
 		return err
 	}
+	if err := j.settle(); err != nil {
+		return err
+	}
 	n, err := j.w.count("comparison")
 	switch {
 	case err != nil:

@@ -27,8 +27,9 @@ type Options struct {
 	// Amend lets Open write to a finished run, which stays finished: commands, their answers and
 	// events, and nothing else.
 	Amend bool
-	// Repeatable says that the run can be played again: a record is then not synced to the disk by
-	// itself. A process that is killed loses none, a power cut the newest.
+	// Repeatable says that the run can be played again: a new journal then commits once a step, before
+	// the next decision, and does not sync to the disk. A process that is killed loses the step that
+	// is under way, a power cut the newest.
 	Repeatable bool
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
 	FileSystem func(path string) (disk.FileSystem, error)
@@ -88,6 +89,7 @@ func createLocked(path string, run Run, s Session, opts Options) (*Journal, erro
 	if err := j.tell(s.Start); err != nil {
 		return nil, errors.Join(err, j.w.close())
 	}
+	j.gathers = opts.Repeatable
 	return j, nil
 }
 

@@ -46,16 +46,13 @@ type Journal struct {
 	sensors     int
 	controlSets int
 
-	// What the file holds so far.
-	step     int  // the last decision's
-	open     bool // it has no outcome yet
-	shots    int  // rows in shot of the open step
-	actions  int64
-	events   int64
-	commands int64
-	tapes    int64
-	rows     map[string]int64 // by table
+	// progress is what has been recorded so far; rows are counted, by table, once they are committed.
+	progress
+	rows     map[string]int64
 	finished bool
+	// gathers says that rows are gathered to be committed together.
+	gathers  bool
+	gathered []row
 	// amends: commands, answers and events may be recorded though the run is finished.
 	amends bool
 	// unfolded: the result is recorded, and its log is not folded yet.
@@ -64,6 +61,19 @@ type Journal struct {
 
 	// doubt is what the last transaction left if it failed; nil: nothing.
 	doubt *doubt
+}
+
+// progress is where a record stands.
+type progress struct {
+	step     int  // the last decision's
+	open     bool // it has no outcome yet
+	shots    int  // rows in shot of the open step
+	actions  int64
+	events   int64
+	commands int64
+	tapes    int64
+	// newest is the action that was recorded or resolved last; 0: not known.
+	newest actionStates
 }
 
 // Open opens the journal of an unfinished run, or with Options.Continue of a finished one, to
@@ -90,7 +100,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	missing := logMissing(real)
 	h := s.holder()
-	h.NoLog = !missing && !hasLog(real)
+	h.NoLog = !missing && !store.HasLog(real)
 	l, err := disk.TakeLock(real, h)
 	if err != nil {
 		return nil, err
@@ -279,7 +289,7 @@ func (j *Journal) load() error {
 		&j.shots, &j.actions, &j.events, &j.commands, &j.tapes, &j.finished, &j.run); err != nil {
 		return err
 	}
-	j.step, j.open = int(decided.Int64), decided.Int64 > concluded.Int64
+	j.step, j.open, j.newest = int(decided.Int64), decided.Int64 > concluded.Int64, actionStates{}
 	var err error
 	if j.rows, err = store.Counts(j.w.conn, schema.Version); err != nil {
 		return err
@@ -324,6 +334,9 @@ func (j *Journal) Close() error {
 	if err == nil {
 		err = j.mend()
 	}
+	if err == nil {
+		err = j.settle()
+	}
 	if j.w == nil { // there is no connection to close
 		return errors.Join(err, j.lock.Release())
 	}
@@ -333,7 +346,7 @@ func (j *Journal) Close() error {
 // foldToClose folds the log, and signs that there is none to be expected: a kill from here
 // on leaves none behind.
 func foldToClose(j *Journal) error {
-	if err := j.fold(); err != nil || hasLog(j.path) {
+	if err := j.fold(); err != nil || store.HasLog(j.path) {
 		return err
 	}
 	return j.lock.ExpectLog(false)

@@ -36,7 +36,7 @@ func child(job string) int {
 		return 1
 	}
 	fmt.Println("writing", i)
-	for ; ; i++ {
+	for {
 		switch {
 		case kind == "hold" && i == 10:
 			for { // until it is killed
@@ -46,14 +46,35 @@ func child(job string) int {
 		case os.Getenv("JOURNAL_TEST_END") == fmt.Sprint(i):
 			return 0
 		}
-		for err := journaltest.Perform(j, i); err != nil; err = journaltest.Perform(j, i) {
+		end := i + 1
+		if op := i % journaltest.OpsPerStep; os.Getenv("JOURNAL_TEST_TOGETHER") != "" && (op == 1 || op == 4) {
+			end = i + 3 // an action with what became of it, or shots with their outcome
+		}
+		for err := perform(j, i, end); err != nil; err = perform(j, i, end) {
 			if !patient(err) {
 				fmt.Println("error:", err)
 				return 1
 			}
 		}
-		fmt.Println(i)
+		for ; i < end; i++ {
+			fmt.Println(i)
+		}
 	}
+}
+
+// perform makes the records first to end-1, several of them together.
+func perform(j *Journal, first, end int) error {
+	if end == first+1 {
+		return journaltest.Perform(j, first)
+	}
+	return j.Together("records", func() error {
+		for i := first; i < end; i++ {
+			if err := journaltest.Perform(j, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // patient reports whether the child is to try again: where a test asks for it, and the

@@ -1,11 +1,7 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/store"
@@ -18,13 +14,7 @@ import (
 
 // logMissing reports whether the lock file of a process that has ended stands beside the
 // journal at path, and no log with anything in it.
-func logMissing(real string) bool { return !hasLog(real) && disk.LeftBehind(real) }
-
-// hasLog says that there is a log with something in it.
-func hasLog(real string) bool {
-	info, err := os.Stat(real + "-wal")
-	return err == nil && info.Size() > 0
-}
+func logMissing(real string) bool { return !store.HasLog(real) && disk.LeftBehind(real) }
 
 // logMissingWords says what a missing log may mean.
 func logMissingWords(path string) string {
@@ -34,17 +24,3 @@ func logMissingWords(path string) string {
 
 // Notices are what the user should hear about the file as it is; usually there are none.
 func (r *Reader) Notices() []string { return r.notices }
-
-// readOnlyPlace reports whether SQLite cannot read the file because it cannot make the
-// files of a log beside it, and there is no log that it would have to read.
-func readOnlyPlace(path string, err error) bool {
-	if code := store.ResultCode(err) & 0xff; code != store.CodeCantOpen && code != store.CodeReadOnly {
-		return false
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return false
-	}
-	info, err := os.Stat(real + "-wal")
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
-}

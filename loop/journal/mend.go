@@ -165,11 +165,11 @@ func (j *Journal) repeated(rows []row) (bool, error) {
 	return false, &disk.Error{Err: disk.ErrIO, Path: j.path, Detail: "a record that had failed is in the file after all, and was counted", Hint: "the next attempt goes on after it"}
 }
 
-// again is 1 where what became of an action that failed is in the file after all, so
+// again counts what became of an action in a transaction that failed and is in the file after all, so
 // that it is not numbered twice.
 func (d *doubt) again(action int64) int64 {
-	if d != nil && d.found && d.rows[0].table == "action_state" && reflect.DeepEqual(d.rows[0].values[0], schema.Integer(action)) {
-		return 1
+	if d == nil || !d.found {
+		return 0
 	}
-	return 0
+	return statesAmong(d.rows, action)
 }

@@ -54,12 +54,16 @@ func TestFailingDiskLosesNothing(t *testing.T) {
 				when := fmt.Sprintf("%s:when=%d..%d", fault, first, first+1+r.IntN(25))
 				cmd := exec.Command(strace, "-f", "-qq", "-e", "signal=none", "-e", "trace="+strings.Split(fault, ":")[0], "-e", "inject="+when, "-o", "/dev/null", self)
 				cmd.Env = append(os.Environ(), "JOURNAL_TEST_CHILD="+kind+" "+path, "JOURNAL_TEST_PATIENT=1", "GOMAXPROCS=1", fmt.Sprintf("JOURNAL_TEST_END=%d", records))
+				what := kind + " " + when
+				if r.IntN(2) == 0 {
+					cmd.Env, what = append(cmd.Env, "JOURNAL_TEST_TOGETHER=1"), what+", records together"
+				}
 				out, err := cmd.CombinedOutput()
 				if err != nil && strings.Contains(string(out), "ptrace") {
 					t.Logf("not shown here: strace may not look on: %s", out)
 					return
 				}
-				checkFailing(t, kind+" "+when, failing{path, string(out), err, records})
+				checkFailing(t, what, failing{path, string(out), err, records})
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func OpenReader(path string) (*Reader, error) {
 		// The writer crashed in rollback mode: SQLite has to undo its last, never
 		// acknowledged transaction first.
 		r, err = openReader(path, store.Recovered)
-	case readOnlyPlace(path, err):
+	case store.ReadOnlyPlace(path, err):
 		r, err = openReader(path, store.Immutable)
 	}
 	if err == nil && missing && r.file.KeepsLog() {

@@ -14,8 +14,12 @@ import (
 	"github.com/labtuner/tuner/loop/journal/store"
 )
 
-// commit records rows in one transaction; what names them in an error.
+// commit records rows in one transaction, or with those that are gathered; what names them in an error.
 func (j *Journal) commit(what string, rows ...row) error {
+	if j.gathers {
+		j.gathered = append(j.gathered, rows...)
+		return nil
+	}
 	there, err := j.repeated(rows)
 	if err != nil {
 		return err
@@ -23,6 +27,7 @@ func (j *Journal) commit(what string, rows ...row) error {
 	if !there {
 		if err := j.write(what, rows); err != nil {
 			j.doubt = &doubt{rows: rows, disk: errors.Is(err, disk.ErrIO) && store.ResultCode(err)&0xff == store.CodeIOErr}
+			j.newest = actionStates{}
 			return err
 		}
 	}
@@ -80,6 +85,9 @@ func (j *Journal) stamped(at Stamp, values ...any) []any {
 // and the step before must be concluded.
 func (j *Journal) Decide(d Decision) error {
 	if err := j.writable(); err != nil {
+		return err
+	}
+	if err := j.settle(); err != nil {
 		return err
 	}
 	n := len(j.variables)
@@ -155,7 +163,7 @@ func (j *Journal) Intend(a Action) (id int64, err error) {
 	if err := j.commit(fmt.Sprintf("an intended %s of %q", a.Kind, a.Device), rows...); err != nil {
 		return 0, err
 	}
-	j.actions, j.w.newest = id, actionStates{id, 0}
+	j.actions, j.newest = id, actionStates{id, 0}
 	return id, nil
 }
 
@@ -171,7 +179,7 @@ func (j *Journal) Resolve(id int64, s ActionState, readback map[string]float64, 
 	if !slices.Contains([]ActionState{Sent, Confirmed, Failed, Unknown}, s) {
 		return j.refuse("action %d cannot become %q; an action is sent, confirmed, failed or unknown", id, s)
 	}
-	n, err := j.w.states(id)
+	n, err := states(j, id)
 	if err != nil {
 		return store.Fault(j.path, "look for the action", err)
 	}
@@ -183,7 +191,7 @@ func (j *Journal) Resolve(id int64, s ActionState, readback map[string]float64, 
 	if err := j.commit(fmt.Sprintf("action %d as %s", id, s), rows...); err != nil {
 		return err
 	}
-	j.w.newest = actionStates{id, n}
+	j.newest = actionStates{id, n}
 	return nil
 }
 
@@ -314,6 +322,10 @@ func (j *Journal) Finish(reason string, result []byte, at Stamp) error {
 	if err := json.Compact(&line, result); err != nil {
 		return j.refuse("the result is no JSON document: %w", err)
 	}
+	if err := j.settle(); err != nil {
+		return err
+	}
+	j.gathers = false
 	values := j.stamped(at, schema.Integer(1), schema.Text(reason), schema.Text(line.String()))
 	if err := j.commit("the result", row{"result", values}); err != nil {
 		return err

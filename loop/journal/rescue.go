@@ -262,7 +262,7 @@ func (j *Journal) copyOut() (name string, err error) {
 	if _, err := j.w.conn.ExecContext(context.Background(), "VACUUM INTO ?", draft); err != nil {
 		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
-	if err := errors.Join(disk.SyncFile(draft, j.files.mode), verifyFile(draft), holdsRun(draft, j.run, j.step)); err != nil {
+	if err := errors.Join(disk.SyncFile(draft, j.files.mode), verifyFile(draft), holdsRun(draft, j.run, int(j.rows["decision"]))); err != nil {
 		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
 	if err := disk.RenameNew(draft, name); err != nil {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"database/sql"
 	"iter"
 
@@ -22,6 +23,9 @@ type TapePiece struct {
 func (j *Journal) Tape(data []byte, ticks int, at Stamp) error {
 	if err := j.writable(); err != nil {
 		return err
+	}
+	if j.gathers { // it is the caller's again before it is committed
+		data = bytes.Clone(data)
 	}
 	err := j.commit("what the safety layer did",
 		row{"tape", j.stamped(at, schema.Integer(j.tapes+1), schema.Integer(ticks), data)})

@@ -28,8 +28,6 @@ type writer struct {
 	salt       schema.Salt
 	scratch    []byte
 	args       []any
-	// newest is the action that was recorded or resolved last by this connection.
-	newest actionStates
 }
 
 // actionStates is an action, 0: none, and how often what became of it is on record.
@@ -90,11 +88,8 @@ func (w *writer) statement(query string) (*sql.Stmt, error) {
 	return s, err
 }
 
-// states counts what is on record of what became of an action.
+// states counts what the file holds of what became of an action.
 func (w *writer) states(action int64) (n int64, err error) {
-	if w.newest.action == action {
-		return w.newest.states, nil
-	}
 	s, err := w.statement("SELECT count(*) FROM action_state WHERE action = ?")
 	if err == nil {
 		err = s.QueryRowContext(context.Background(), action).Scan(&n)

@@ -89,7 +89,7 @@ exit_timeout = "1m"
 // durability, intent, write, answer, outcome, and the durability of that.
 func pump() victim {
 	return victim{feedKillFile, "pump.log", []string{"control-changed", "control-durable", "dose-granted", "dose-intended", "before-dose", "after-dose", "dose-settled",
-		takenUp, "decision-durable", "shots-durable", "outcome-durable"}, (*campaign).checkDoses}
+		takenUp, "decision-durable", "outcome-durable"}, (*campaign).checkDoses}
 }
 
 // TestDoseKill is TestKill between every two steps of a dose. After each kill what is

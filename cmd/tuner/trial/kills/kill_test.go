@@ -102,7 +102,7 @@ type victim struct {
 // write and outcome.
 func heater() victim {
 	return victim{killFile, "oven.log", []string{takenUp, "decision-durable", "intent-durable", "before-write", "after-write",
-		"action-settled", "shots-durable", "outcome-durable"}, (*campaign).checkWitness}
+		"action-settled", "outcome-durable"}, (*campaign).checkWitness}
 }
 
 // campaign is one journal that is killed again and again.

@@ -1,0 +1,62 @@
+package journal
+
+import (
+	"reflect"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
+)
+
+// Together commits what fn records in one transaction: all of it, or, where fn or the disk fails, nothing. What
+// names it in an error. fn is called once; it may be recorded again after an error, as a single record may.
+func (j *Journal) Together(what string, fn func() error) error {
+	if j.gathers { // all of a step is
+		return fn()
+	}
+	was := j.progress
+	j.gathers = true
+	err := fn()
+	rows, after := j.gathered, j.progress
+	j.gathers, j.gathered, j.progress = false, nil, was
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if err := j.commit(what, rows...); err != nil {
+		return err
+	}
+	j.progress = after
+	return nil
+}
+
+// settle commits what a run that can be repeated has gathered; after an error it waits for the next attempt.
+func (j *Journal) settle() error {
+	if !j.gathers || len(j.gathered) == 0 {
+		return nil
+	}
+	j.gathers = false
+	err := j.commit("a step", j.gathered...)
+	j.gathers = true
+	if err == nil {
+		clear(j.gathered)
+		j.gathered = j.gathered[:0]
+	}
+	return err
+}
+
+// states counts what has been recorded of what became of an action.
+func states(j *Journal, action int64) (int64, error) {
+	if j.newest.action == action {
+		return j.newest.states, nil
+	}
+	n, err := j.w.states(action)
+	return n + statesAmong(j.gathered, action), err
+}
+
+// statesAmong counts the rows that say what became of an action.
+func statesAmong(rows []row, action int64) (n int64) {
+	for _, r := range rows {
+		if r.table == "action_state" && reflect.DeepEqual(r.values[0], schema.Integer(action)) {
+			n++
+		}
+	}
+	return n
+}
