@@ -2,6 +2,7 @@ package gpcore_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -46,10 +47,21 @@ func TestFewPointsTogether(t *testing.T) {
 				g.Predict(mean, variance, x[:3*m])
 				for l := range m {
 					at, got, want := x[3*l:3*l+3], make([]float64, 8), make([]float64, 8)
-					got[0], got[1] = together.FewGradient(l, at, got[2:5], got[5:])
+					got[0], got[1] = together.FewMoments(l, at)
+					together.FewSlopes(l, got[2:5], 1, 0)
+					together.FewSlopes(l, got[5:], 0, 1)
 					want[0], want[1] = alone.PredictGrad(at, want[2:5], want[5:])
 					if !slices.Equal(got, want) || mean[l] != want[0] || variance[l] != want[1] {
 						t.Errorf("%s, %d observations, point %d of %d: %v, alone %v; predicted %v, %v", name, n, l, m, got, want, mean[l], variance[l])
+					}
+					both := make([]float64, 3)
+					together.FewSlopes(l, both, 0.7, -1.3)
+					for i, v := range both {
+						// Sums of n terms, most of which cancel.
+						sum, size := 0.7*got[2+i]-1.3*got[5+i], 1+math.Abs(got[2+i])+math.Abs(got[5+i])
+						if math.Abs(v-sum) > 1e-10*size {
+							t.Errorf("%s, %d observations, point %d of %d: both slopes at once %v, one by one %v", name, n, l, m, v, sum)
+						}
 					}
 				}
 			}
@@ -74,7 +86,9 @@ func BenchmarkFewPoints(b *testing.B) {
 					begun = time.Now()
 					v.SolveFew(x, m)
 					for l := range m {
-						v.FewGradient(l, x[3*l:3*l+3], dMean, dVariance)
+						v.FewMoments(l, x[3*l:3*l+3])
+						v.FewSlopes(l, dMean, 1, 0)
+						v.FewSlopes(l, dVariance, 0, 1)
 					}
 					together = append(together, time.Since(begun))
 				}

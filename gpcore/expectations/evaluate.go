@@ -16,8 +16,7 @@ type scratch struct {
 	b, v, u        []float64     // panels
 	full           []float64     // 24 x d points
 	mean, variance [vec.Lanes]float64
-	dMean          []float64 // d
-	dVar           []float64
+	slopes         []float64 // d
 	lane           []float64 // up to d x 24
 	moments        []float64 // d x 24
 	embedded       []float64 // width x 24
@@ -83,7 +82,7 @@ func (p *spares) back() {
 func newScratch(terms []Term) *scratch {
 	d := terms[0].Process.Dim()
 	s := &scratch{
-		full: make([]float64, vec.Lanes*d), dMean: make([]float64, d), dVar: make([]float64, d),
+		full: make([]float64, vec.Lanes*d), slopes: make([]float64, d),
 		lane: make([]float64, d*vec.Lanes), moments: make([]float64, d*vec.Lanes),
 	}
 	for i := range terms {
@@ -198,9 +197,9 @@ func (e *Expected) overNodes(i int, nodes *quadrature.Nodes, x []float64) {
 func (e *Expected) offsetSlopes(o *output, i, q, base, m int) {
 	s, dc := e.s, e.Dim()
 	for l := range m {
-		o.terms[i].Offset(s.dMean, s.full[l*e.d:(l+1)*e.d])
+		o.terms[i].Offset(s.slopes, s.full[l*e.d:(l+1)*e.d])
 		for k, c := range e.in.Controlled {
-			o.grad[(base+l)/q*dc+k] += float64(o.byMu[l] * s.dMean[c])
+			o.grad[(base+l)/q*dc+k] += float64(o.byMu[l] * s.slopes[c])
 		}
 	}
 }
@@ -244,11 +243,12 @@ func (e *Expected) prior(i, l int) float64 {
 // singleGradient adds one of the pairs that were solved for.
 func (e *Expected) singleGradient(i, l, at int, w float64) {
 	s, r, d, dc := e.s, e.s.readers[i], e.d, e.Dim()
-	s.mean[l], s.variance[l] = r.FewGradient(l, s.full[l*d:(l+1)*d], s.dMean, s.dVar)
+	s.mean[l], s.variance[l] = r.FewMoments(l, s.full[l*d:(l+1)*d])
 	for _, o := range s.open {
 		o.dst[at] += e.evaluateTerm(o, i, l, w)
+		r.FewSlopes(l, s.slopes, o.byMu[l], o.byVar[l])
 		for k, c := range e.in.Controlled {
-			o.grad[at*dc+k] += float64(o.byMu[l]*s.dMean[c]) + float64(o.byVar[l]*s.dVar[c])
+			o.grad[at*dc+k] += s.slopes[c]
 		}
 	}
 }

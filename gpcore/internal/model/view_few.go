@@ -51,14 +51,19 @@ func (r *View) Few(l int) (k, u []float64, q float64) {
 	return f.k[at : at+n], f.u[at : at+n], f.q[l]
 }
 
-// FewGradient returns mean and variance at point l of the last SolveFew, which is x, and sets their derivatives.
-func (r *View) FewGradient(l int, x, dMean, dVariance []float64) (mean, variance float64) {
-	k, u, q := r.Few(l)
+// FewMoments returns mean and variance at point l of the last SolveFew, which is x, for whose derivatives
+// [View.FewSlopes] may be called next.
+func (r *View) FewMoments(l int, x []float64) (mean, variance float64) {
+	k, _, q := r.Few(l)
 	r.Eval.Embed(r.Point, x)
-	alpha := r.Model.Factor.Alpha
-	r.deriveRow(dMean, alpha, 1)
-	r.deriveRow(dVariance, u, -2)
-	return vec.Dot(k, alpha), max(r.Eval.Prior(r.Point)-q, 0)
+	return vec.Dot(k, r.Model.Factor.Alpha), max(r.Eval.Prior(r.Point)-q, 0)
+}
+
+// FewSlopes sets dst to the derivatives of byMean*mean + byVariance*variance at the point of the last FewMoments, l: one pass
+// over the data, where those of each alone take two.
+func (r *View) FewSlopes(l int, dst []float64, byMean, byVariance float64) {
+	_, u, _ := r.Few(l)
+	r.deriveRow(dst, u, byMean, byVariance)
 }
 
 // predictFew sets means and variances of fewer than BatchMin points.

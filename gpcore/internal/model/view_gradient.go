@@ -40,31 +40,36 @@ func (s *gradients) panels(n int) {
 // PredictGrad returns mean and variance at one point and sets their derivatives.
 func (r *View) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
 	r.SolveFew(x, 1)
-	return r.FewGradient(0, x, dMean, dVariance)
+	mean, variance = r.FewMoments(0, x)
+	r.FewSlopes(0, dMean, 1, 0)
+	r.FewSlopes(0, dVariance, 0, 1)
+	return mean, variance
 }
 
-// deriveRow sets dst (d elements) to the derivatives of
-// scale * sum over k of w[k]*k(x, X_k) at the point that is embedded, for scale -2 with
-// those of k(x, x).
-func (r *View) deriveRow(dst, w []float64, scale float64) {
+// deriveRow sets dst (d elements) to the derivatives of byMean*mean + byVariance*variance at the point that is embedded,
+// those of
+//
+//	sum over k of (byMean*alpha[k] - 2*byVariance*u[k])*k(x, X_k) + byVariance*k(x, x),  u = K^-1 k(X, x).
+func (r *View) deriveRow(dst, u []float64, byMean, byVariance float64) {
 	s, f, c := r.grad, r.Model.Factor, r.Model.Points
 	row := s.row
 	clear(row)
 	r.job = panels.Panel{Rows: r.Point, RowCap: 1, N: 1}
 	for b := 0; b < f.N; b += vec.Lanes {
 		m := min(vec.Lanes, f.N-b)
-		copy(s.one[:], w[b:b+m])
+		for i, a := range f.Alpha[b : b+m] {
+			s.one[i] = float64(byMean*a) - float64(2*byVariance*u[b+i])
+		}
 		clear(s.one[m:])
 		r.job.Lane = c.Blocks[b*c.Width : (b+vec.Lanes)*c.Width]
 		r.Eval.RowGradient(&r.job, s.one[:], row)
 	}
 	for i, v := range r.Point {
-		row[i] *= scale
 		r.Lane[i*vec.Lanes] = v
 	}
-	if scale == -2 {
+	if byVariance != 0 {
 		// k(x, x) depends on x twice: lane 0 is the point itself.
-		s.one = [vec.Lanes]float64{2}
+		s.one = [vec.Lanes]float64{2 * byVariance}
 		r.job.Lane = r.Lane
 		r.Eval.RowGradient(&r.job, s.one[:], row)
 	}

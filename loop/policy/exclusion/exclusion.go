@@ -125,6 +125,9 @@ func (r *Record) Penalty(x []float64) float64 {
 
 // Unreliable reports whether more steps failed than succeeded at a place.
 func (r *Record) Unreliable(x []float64) bool {
+	if len(r.failed) == 0 { // what is valid need not be counted, which takes O(n)
+		return false
+	}
 	failed, valid := r.countNear(x)
 	return failed > valid
 }

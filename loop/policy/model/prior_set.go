@@ -48,11 +48,27 @@ type priorSet struct {
 	given  Hyper  // what hyper returns
 	probed []float64
 	each   []gpcore.Reading
+	spare  []bool
+	// spread is the scale when all members were revised last.
+	spread float64
 }
 
 // negligible is the weight below which a component is left out of an average: what it would add is a five hundredth of how far it is
 // from the others, and each component takes as much of a decision's time as the next.
 const negligible = 2e-3
+
+const (
+	// hopeless is the probability below which a member is revised at every revisedEvery-th row only, from row sparedFrom on: before,
+	// a row says much of its unit, and costs little.
+	hopeless     = 1e-6
+	revisedEvery = 8
+	sparedFrom   = 32
+	// spreadMoves is the share by which the data's spread may change, and with it what units would be estimated, until all are.
+	spreadMoves = 0.05
+	// surprise is the log density, in the process's unit, below which a reading has a member revised all the same: it is four of
+	// its prior standard deviations off, or more, so the unit has changed.
+	surprise = -8
+)
 
 // memberNoiseRule says how the noise of members whose noise moves is followed: exactly while that
 // is cheaper than 16 updates, else the 16 largest changes of more than 2% a step. Members are not loaded anew, as the one
@@ -74,7 +90,8 @@ func newPriorSet(owner *Model) *priorSet {
 		weights += b.weight
 	}
 	c.set = gpcore.NewPriorSet(priors, m.Spec.Capacity)
-	c.means, c.units, c.probed, c.each = make([]float64, len(priors)), make([]float64, len(priors)), make([]float64, len(priors)), make([]gpcore.Reading, len(priors))
+	c.means, c.units, c.probed = make([]float64, len(priors)), make([]float64, len(priors)), make([]float64, len(priors))
+	c.each, c.spare = make([]gpcore.Reading, len(priors)), make([]bool, len(priors))
 	if c.sequential {
 		c.center = sum / weights
 		if s := math.Sqrt(squares / weights); s > 0 {
@@ -145,7 +162,8 @@ func (c *priorSet) observe(rows []Row, left int) {
 	if c.Noise != nil && c.Singles && !c.Broken { // as the rows before it predict it
 		errors = c.shotErrors(rows, left)
 	}
-	c.standardise(rows)
+	spared := c.spared(len(rows), left)
+	c.restandardise(rows, spared)
 	if c.Broken && c.Singles {
 		return // everything is loaded anew
 	}
@@ -155,7 +173,7 @@ func (c *priorSet) observe(rows []Row, left int) {
 		bounds, err = c.Noise.observe(rows, left, c.scale, errors)
 	}
 	if err == nil && !c.Broken {
-		err = c.update(rows, left, bounds)
+		err = c.update(rows, left, bounds, spared)
 	}
 	// Numerical trouble of an update is not the observation's fault: the next load
 	// starts from scratch and reports what it cannot mend.
@@ -185,13 +203,51 @@ func (c *priorSet) shotErrors(rows []Row, left int) []shotError {
 	return out
 }
 
-// update takes the newest row into every process.
-func (c *priorSet) update(rows []Row, left int, bounds []float64) error {
+// spared says which members the newest of n rows does not revise: their mean, unit and noise variances stay, and their
+// evidence grows by the density of that row, as that of priors with nothing to estimate does. What they give is not
+// looked at, a reading that speaks for one has it revised with the next, and one that surprises it at once.
+func (c *priorSet) spared(n, left int) []bool {
+	clear(c.spare)
+	averages := c.Spec.PriorRule != PriorsSampled && c.Spec.PriorRule != PriorsElimination
+	moved := math.Abs(c.scale-c.spread) > spreadMoves*c.spread
+	if c.sequential || !averages || c.Broken || left >= 0 || n < sparedFrom || n%revisedEvery == 0 || moved {
+		c.spread = c.scale
+		return c.spare
+	}
+	c.set.Probabilities(c.probed)
+	for i, p := range c.probed {
+		c.spare[i] = p < hopeless && c.set.Alive(i)
+	}
+	return c.spare
+}
+
+// restandardise takes the newest row into the standardisation, which changes the figures, not the meaning, of what
+// spared members keep: the density of the n-1 rows that they hold changes with its unit.
+func (c *priorSet) restandardise(rows []Row, spared []bool) {
+	center, scale := c.center, c.scale
+	c.standardise(rows)
+	for i, spare := range spared {
+		if !spare {
+			continue
+		}
+		if b := &c.members[i]; math.IsNaN(b.mean) {
+			c.means[i] = (c.means[i]*scale + center - c.center) / c.scale
+		}
+		if c.members[i].unit == 0 {
+			c.units[i] *= scale / c.scale
+		}
+		c.set.SetLogEvidence(i, c.set.LogEvidence(i)+float64(len(rows)-1)*math.Log(c.scale/scale))
+	}
+}
+
+// update takes the newest row into every process, and revises those that are not spared.
+func (c *priorSet) update(rows []Row, left int, bounds []float64, spared []bool) error {
 	last := len(rows) - 1
 	r := &rows[last]
 	each := c.each
 	for i := range each {
 		each[i] = gpcore.Reading{Target: (c.rest(i, r) - c.means[i]) / c.units[i], NoiseVariance: c.noiseOf(i, last, rows, bounds)}
+		c.probed[i] = c.set.LogEvidence(i)
 	}
 	var err error
 	if left >= 0 {
@@ -203,9 +259,10 @@ func (c *priorSet) update(rows []Row, left int, bounds []float64) error {
 		return err
 	}
 	for i := range c.members {
+		spared[i] = spared[i] && c.set.LogEvidence(i)-c.probed[i] > surprise
 		switch {
 		case !c.set.Alive(i):
-		case c.sequential: // the density of y, not of the target
+		case c.sequential || spared[i]: // the density of y, not of the target
 			c.set.SetLogEvidence(i, c.set.LogEvidence(i)-math.Log(c.units[i]))
 		default:
 			if err := c.revise(i, rows, bounds); err != nil {
@@ -219,6 +276,9 @@ func (c *priorSet) update(rows []Row, left int, bounds []float64) error {
 // revise brings member i's noise variances, mean and unit up to date with the rows.
 func (c *priorSet) revise(i int, rows []Row, bounds []float64) error {
 	b, g := &c.members[i], c.set.Member(i)
+	if b.unit == 0 && b.amplitude > 0 { // it may have been spared while the spread of the data changed
+		c.units[i] = b.amplitude
+	}
 	if b.follows() {
 		want := c.owner.Memory.Floats(len(rows))
 		for k := range rows {
