@@ -62,7 +62,7 @@ func (l *stepper) rebuild() {
 		return
 	}
 	// What was learnt last must be in the record first.
-	l.record("what was learnt", func(*journal.Journal) error { return nil }, lessonsRecorded{})
+	l.record("what was learnt", (*journal.Journal).Settle, lessonsRecorded{})
 }
 
 // rebuilt goes on with the policy that was made anew.

@@ -40,8 +40,8 @@ func (f *fragile) Propose(ctx context.Context) (policy.Proposal, error) {
 }
 
 // fragileRun is a run of replaySpec by a policy that panics where fails says so, counted
-// over all the policies that were made, and made anew from the journal.
-func fragileRun(t *testing.T, fails func(asked int) error) (tr *trial, path string, made int, err error) {
+// over all the policies that were made, and made anew from the journal, which is closed when it ends.
+func fragileRun(t *testing.T, o journal.Options, fails func(asked int) error) (tr *trial, path string, made int, err error) {
 	t.Helper()
 	tr = newTrial(t)
 	tr.rig = newRig(tr.clock, "a", "b")
@@ -60,7 +60,7 @@ func fragileRun(t *testing.T, fails func(asked int) error) (tr *trial, path stri
 		return &fragile{Policy: p, fails: func(int) error { asked++; return fails(asked) }}
 	}
 	tr.deps.Policy = build()
-	j, path := book(t, &tr.opt)
+	j, path := bookOf(t, &tr.opt, o)
 	tr.deps.Journal = j
 	tr.deps.Rebuild = func(ctx context.Context) (policy.Policy, error) {
 		p := build()
@@ -74,7 +74,7 @@ func fragileRun(t *testing.T, fails func(asked int) error) (tr *trial, path stri
 		return p, err
 	}
 	_, err = Run(context.Background(), tr.opt, tr.deps)
-	return tr, path, made, err
+	return tr, path, made, errors.Join(err, j.Close())
 }
 
 // requested are the decisions of a journal.
@@ -95,13 +95,18 @@ func requested(t *testing.T, path string) (out [][]float64) {
 }
 
 // TestPanickedPolicyIsMadeAnew: a policy that panics once is made anew from the journal;
-// the run goes on as if nothing had been, decision by decision.
+// the run goes on as if nothing had been, decision by decision; so does one whose journal gathers what it is told.
 func TestPanickedPolicyIsMadeAnew(t *testing.T) {
-	_, whole, _, err := fragileRun(t, func(int) error { return nil })
+	t.Run("each record is committed", func(t *testing.T) { panicsOnce(t, journal.Options{}) })
+	t.Run("records are gathered", func(t *testing.T) { panicsOnce(t, journal.Options{Repeatable: true}) })
+}
+
+func panicsOnce(t *testing.T, o journal.Options) {
+	_, whole, _, err := fragileRun(t, o, func(int) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, path, made, err := fragileRun(t, func(asked int) error {
+	tr, path, made, err := fragileRun(t, o, func(asked int) error {
 		if asked == 7 {
 			return errors.New("index out of range")
 		}
@@ -130,7 +135,7 @@ func TestPanickedPolicyIsMadeAnew(t *testing.T) {
 // states.
 func TestThreePanicsFallBack(t *testing.T) {
 	steps := 0
-	tr, path, made, err := fragileRun(t, func(int) error {
+	tr, path, made, err := fragileRun(t, journal.Options{}, func(int) error {
 		steps++
 		// Each policy decides six steps, then panics: the first one in the run, the others
 		// when they have been brought there.

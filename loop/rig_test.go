@@ -292,6 +292,11 @@ func variable(name string) plan.Variable {
 // book opens a journal in the test's folder.
 func book(t *testing.T, o *plan.Options) (*journal.Journal, string) {
 	t.Helper()
+	return bookOf(t, o, journal.Options{})
+}
+
+func bookOf(t *testing.T, o *plan.Options, options journal.Options) (*journal.Journal, string) {
+	t.Helper()
 	if o.Mode == plan.Simulate { // its jobs are done in turn, between the ticks
 		testsize.OneGoroutine(t)
 	}
@@ -310,7 +315,7 @@ func book(t *testing.T, o *plan.Options) (*journal.Journal, string) {
 		}
 		run.ControlSets = append(run.ControlSets, set)
 	}
-	j, err := journal.Create(path, run, journal.Options{})
+	j, err := journal.Create(path, run, options)
 	if err != nil {
 		t.Fatal(err)
 	}

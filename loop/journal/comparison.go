@@ -66,7 +66,7 @@ func (j *Journal) Compare(c Comparison) error {
 	if err := j.writable(); err != nil {
 		return err
 	}
-	if err := j.settle(); err != nil {
+	if err := j.Settle(); err != nil {
 		return err
 	}
 	n, err := j.w.count("comparison")

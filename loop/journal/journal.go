@@ -335,7 +335,7 @@ func (j *Journal) Close() error {
 		err = j.mend()
 	}
 	if err == nil {
-		err = j.settle()
+		err = j.Settle()
 	}
 	if j.w == nil { // there is no connection to close
 		return errors.Join(err, j.lock.Release())

@@ -87,7 +87,7 @@ func (j *Journal) Decide(d Decision) error {
 	if err := j.writable(); err != nil {
 		return err
 	}
-	if err := j.settle(); err != nil {
+	if err := j.Settle(); err != nil {
 		return err
 	}
 	n := len(j.variables)
@@ -322,7 +322,7 @@ func (j *Journal) Finish(reason string, result []byte, at Stamp) error {
 	if err := json.Compact(&line, result); err != nil {
 		return j.refuse("the result is no JSON document: %w", err)
 	}
-	if err := j.settle(); err != nil {
+	if err := j.Settle(); err != nil {
 		return err
 	}
 	j.gathers = false

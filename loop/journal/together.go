@@ -1,25 +1,24 @@
 package journal
 
-import (
-	"reflect"
-
-	"github.com/labtuner/tuner/loop/journal/schema"
-)
+import "github.com/labtuner/tuner/loop/journal/schema"
 
 // Together commits what fn records in one transaction: all of it, or, where fn or the disk fails, nothing. What
-// names it in an error. fn is called once; it may be recorded again after an error, as a single record may.
+// names it in an error. fn is called once, and records no decision, comparison or end; it may be recorded again after an
+// error, as a single record may.
 func (j *Journal) Together(what string, fn func() error) error {
-	if j.gathers { // all of a step is
-		return fn()
-	}
-	was := j.progress
+	was, gathered, repeatable := j.progress, len(j.gathered), j.gathers
 	j.gathers = true
 	err := fn()
-	rows, after := j.gathered, j.progress
-	j.gathers, j.gathered, j.progress = false, nil, was
-	if err != nil || len(rows) == 0 {
+	j.gathers = repeatable
+	if err != nil {
+		j.gathered, j.progress = j.gathered[:gathered], was
 		return err
 	}
+	if repeatable || len(j.gathered) == 0 { // all of a step is committed together
+		return nil
+	}
+	rows, after := j.gathered, j.progress
+	j.gathered, j.progress = nil, was
 	if err := j.commit(what, rows...); err != nil {
 		return err
 	}
@@ -27,10 +26,14 @@ func (j *Journal) Together(what string, fn func() error) error {
 	return nil
 }
 
-// settle commits what a run that can be repeated has gathered; after an error it waits for the next attempt.
-func (j *Journal) settle() error {
+// Settle commits what a run that can be repeated has gathered, for who reads the file next; after an error it waits for
+// the next attempt. Of any other run all has been committed.
+func (j *Journal) Settle() error {
 	if !j.gathers || len(j.gathered) == 0 {
 		return nil
+	}
+	if err := j.mend(); err != nil {
+		return err
 	}
 	j.gathers = false
 	err := j.commit("a step", j.gathered...)
@@ -54,7 +57,7 @@ func states(j *Journal, action int64) (int64, error) {
 // statesAmong counts the rows that say what became of an action.
 func statesAmong(rows []row, action int64) (n int64) {
 	for _, r := range rows {
-		if r.table == "action_state" && reflect.DeepEqual(r.values[0], schema.Integer(action)) {
+		if r.table == "action_state" && r.values[0] == schema.Integer(action) {
 			n++
 		}
 	}

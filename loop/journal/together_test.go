@@ -98,6 +98,10 @@ func TestRepeatable(t *testing.T) {
 			t.Fatalf("after record %d the file holds %d, want %d: %v", i, n, want, err)
 		}
 	}
+	stray := errors.New("stray")
+	if err := j.Together("nothing", func() error { return errors.Join(journaltest.Perform(j, journaltest.OpsPerStep-1), stray) }); !errors.Is(err, stray) {
+		t.Fatal(err)
+	}
 	tape := []byte("tape")
 	if err := j.Tape(tape, 1, Stamp{}); err != nil {
 		t.Fatal(err)
