@@ -205,12 +205,13 @@ func (c *priorSet) shotErrors(rows []Row, left int) []shotError {
 
 // spared says which members the newest of n rows does not revise: their mean, unit and noise variances stay, and their
 // evidence grows by the density of that row, as that of priors with nothing to estimate does. What they give is not
-// looked at, a reading that speaks for one has it revised with the next, and one that surprises it at once.
+// looked at, a reading that speaks for one has it revised with the next, and one that surprises it at once. Where single
+// shots teach the noise, what they teach moves the noise of all rows, and with it what each member is worth: none is spared.
 func (c *priorSet) spared(n, left int) []bool {
 	clear(c.spare)
 	averages := c.Spec.PriorRule != PriorsSampled && c.Spec.PriorRule != PriorsElimination
 	moved := math.Abs(c.scale-c.spread) > spreadMoves*c.spread
-	if c.sequential || !averages || c.Broken || left >= 0 || n < sparedFrom || n%revisedEvery == 0 || moved {
+	if c.sequential || c.Singles || !averages || c.Broken || left >= 0 || n < sparedFrom || n%revisedEvery == 0 || moved {
 		c.spread = c.scale
 		return c.spare
 	}

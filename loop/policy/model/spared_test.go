@@ -74,6 +74,22 @@ func TestMembersWithoutHopeAreSpared(t *testing.T) {
 	}
 }
 
+// Where single shots teach the noise, nobody is spared: TestRiskWithoutFullSet, whole, has a case that sparing spoils.
+func TestNobodyIsSparedWhereSinglesTeach(t *testing.T) {
+	m, err := New(&Rules{Dims: 2, Learnt: true, Singles: true, Spec: Spec{Kernel: "matern52", Hyperparameters: HyperPriors, Capacity: 64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(14, 4))
+	for step := 1; step <= 60; step++ {
+		x := []float64{rng.Float64(), rng.Float64()}
+		m.Observe(Row{X: x, Mean: math.Sin(3*x[0]) + x[1] + 0.01*rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Step: step})
+		if slices.Contains(m.Priors.spare, true) {
+			t.Fatalf("row %d spares members", step)
+		}
+	}
+}
+
 func evidences(m *Model) []float64 {
 	var out []float64
 	for i := range m.Priors.members {
