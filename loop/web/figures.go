@@ -69,8 +69,8 @@ func (d *Dashboard) mountFigures(s *Server) {
 	}))
 }
 
-// serveFigure answers with the figure, with 503 while it is being drawn, and with 404 and the reason where
-// there is none.
+// serveFigure answers with the figure, with 202 while it is being drawn, which a browser takes for no error, and with 404
+// and the reason where there is none.
 func (d *Dashboard) serveFigure(w http.ResponseWriter, r *http.Request) {
 	if d.o.Drawer == nil {
 		http.Error(w, "this page draws no figures", http.StatusNotFound)
@@ -81,7 +81,7 @@ func (d *Dashboard) serveFigure(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, ErrDrawing):
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		http.Error(w, err.Error(), http.StatusAccepted)
 	case errors.Is(err, ErrNoFigure):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:

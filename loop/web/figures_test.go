@@ -54,7 +54,7 @@ func TestFigureAnswers(t *testing.T) {
 		t.Errorf("without a drawer: %d", code)
 	}
 	d.o.Drawer = &pencil{}
-	if code, _, _ := answer("kind=progress&over=cost"); code != http.StatusServiceUnavailable {
+	if code, _, _ := answer("kind=progress&over=cost"); code != http.StatusAccepted {
 		t.Errorf("while it is drawn: %d", code)
 	}
 	if code, kind, text := answer("kind=progress&over=cost"); code != http.StatusOK || kind != "image/svg+xml" || !strings.Contains(text, "over cost") {

@@ -86,7 +86,7 @@ class Drawings {
         text = e.message;
       }
       if (asked !== this.asked) return;
-      if (answer.status === 503) {
+      if (answer.status === 202) { // it is being drawn
         await new Promise((r) => setTimeout(r, 1000));
         continue;
       }
