@@ -39,8 +39,8 @@ func (j *Journal) Order(c Command) (id int64, err error) {
 	if err := tellable(j); err != nil {
 		return 0, err
 	}
-	err = j.commit("command "+c.Name, row{"command", j.stamped(c.At, schema.Integer(j.commands+1), schema.Text(c.Name), schema.Text(c.Who),
-		schema.Text(c.Transport), schema.Text(c.Transaction), schema.Text(c.Args))})
+	err = j.commit("command "+c.Name, store.RowOf("command", j.stamped(c.At, schema.Integer(j.commands+1), schema.Text(c.Name), schema.Text(c.Who),
+		schema.Text(c.Transport), schema.Text(c.Transaction), schema.Text(c.Args))...))
 	if err != nil {
 		return 0, err
 	}
@@ -68,7 +68,7 @@ func (j *Journal) Answer(id int64, a Answer) error {
 		return j.refuse("there is no command %d to answer, the last is %d", id, j.commands)
 	}
 	return j.commit("the answer to a command",
-		row{"command_answer", j.stamped(a.At, schema.Integer(id), schema.Boolean(a.OK), schema.Text(a.Code), schema.Text(a.Message))})
+		store.RowOf("command_answer", j.stamped(a.At, schema.Integer(id), schema.Boolean(a.OK), schema.Text(a.Code), schema.Text(a.Message))...))
 }
 
 // Commands gives every command with its answer, oldest first.

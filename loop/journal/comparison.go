@@ -69,7 +69,7 @@ func (j *Journal) Compare(c Comparison) error {
 	if err := j.Settle(); err != nil {
 		return err
 	}
-	n, err := j.w.count("comparison")
+	n, err := j.w.Count("SELECT count(*) FROM comparison")
 	switch {
 	case err != nil:
 		return store.Fault(j.path, "count the comparisons", err)
@@ -81,9 +81,9 @@ func (j *Journal) Compare(c Comparison) error {
 		return j.refuse("comparison %d has %d and %d values, the run has %d variables",
 			c.Number, len(c.Recommended), len(c.Start), len(j.variables))
 	}
-	rows := []row{{"comparison", j.stamped(c.At, schema.Integer(c.Number), schema.Integer(c.ControlSet), schema.Integer(c.Pairs), schema.Integer(c.Shots), schema.Boolean(c.Proposed))}}
+	rows := []store.Row{store.RowOf("comparison", j.stamped(c.At, schema.Integer(c.Number), schema.Integer(c.ControlSet), schema.Integer(c.Pairs), schema.Integer(c.Shots), schema.Boolean(c.Proposed))...)}
 	for i := range c.Start {
-		rows = append(rows, row{"comparison_value", []any{schema.Integer(c.Number), schema.Integer(i), schema.Number(c.Recommended[i]), schema.Number(c.Start[i])}})
+		rows = append(rows, store.RowOf("comparison_value", schema.Integer(c.Number), schema.Integer(i), schema.Number(c.Recommended[i]), schema.Number(c.Start[i])))
 	}
 	return j.commit("the comparison with the starting setting", rows...)
 }
@@ -96,8 +96,8 @@ func (j *Journal) CompareResult(r ComparisonResult) error {
 	if !json.Valid(r.Document) {
 		return j.refuse("the result of comparison %d is no JSON document", r.Comparison)
 	}
-	return j.commit("the result of a comparison", row{"comparison_result", j.stamped(r.At, schema.Integer(r.Comparison), schema.Text(r.Verdict),
-		schema.Integer(r.Pairs), schema.Number(r.Gain), schema.Number(r.Low), schema.Number(r.High), schema.Number(r.P), schema.Text(string(r.Document)))})
+	return j.commit("the result of a comparison", store.RowOf("comparison_result", j.stamped(r.At, schema.Integer(r.Comparison), schema.Text(r.Verdict),
+		schema.Integer(r.Pairs), schema.Number(r.Gain), schema.Number(r.Low), schema.Number(r.High), schema.Number(r.P), schema.Text(string(r.Document)))...))
 }
 
 // Comparisons gives every comparison in order.

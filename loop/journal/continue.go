@@ -35,17 +35,17 @@ func enter(j *Journal, s Session, words string) error {
 		return err
 	}
 	rows = append(rows, more...)
-	err = j.w.transaction(func() error {
-		if err := j.w.insert(rows); err != nil {
+	err = j.w.Transaction(func() error {
+		if err := j.w.Insert(rows); err != nil {
 			return err
 		}
-		return j.w.exec("DELETE FROM result")
+		return j.w.Exec("DELETE FROM result")
 	})
 	if err != nil {
 		return store.Fault(j.path, "record that the run goes on", err)
 	}
 	for _, r := range rows {
-		j.rows[r.table]++
+		j.rows[r.Table]++
 	}
 	j.rows["result"], j.finished = 0, false
 	j.events++
@@ -53,14 +53,14 @@ func enter(j *Journal, s Session, words string) error {
 }
 
 // endedRows are the event that keeps the result.
-func endedRows(j *Journal, s Session, words string) ([]row, error) {
+func endedRows(j *Journal, s Session, words string) ([]store.Row, error) {
 	e := Ended{Commands: j.commands, Steps: j.step}
 	var document string
-	if err := j.w.conn.QueryRowContext(context.Background(), "SELECT reason, document FROM result").Scan(&e.Reason, &document); err != nil {
+	if err := j.w.Conn().QueryRowContext(context.Background(), "SELECT reason, document FROM result").Scan(&e.Reason, &document); err != nil {
 		return nil, store.Fault(j.path, "read the result", err)
 	}
 	e.Document = json.RawMessage(document)
-	n, err := j.w.count("comparison")
+	n, err := j.w.Count("SELECT count(*) FROM comparison")
 	if err != nil {
 		return nil, store.Fault(j.path, "count the comparisons", err)
 	}
@@ -70,6 +70,6 @@ func endedRows(j *Journal, s Session, words string) ([]row, error) {
 		return nil, j.refuse("the result of before: %w", err)
 	}
 	id := schema.Integer(j.events + 1)
-	return []row{{"event", j.stamped(s.Start, id, "info", EventContinued, schema.Text(words), schema.Integer(j.step))},
-		{"event_facts", []any{id, schema.Text(string(facts))}}}, nil
+	return []store.Row{store.RowOf("event", j.stamped(s.Start, id, "info", EventContinued, schema.Text(words), schema.Integer(j.step))...),
+		store.RowOf("event_facts", id, schema.Text(string(facts)))}, nil
 }

@@ -27,9 +27,9 @@ type Options struct {
 	// Amend lets Open write to a finished run, which stays finished: commands, their answers and
 	// events, and nothing else.
 	Amend bool
-	// Repeatable says that the run can be played again: a new journal then commits once a step, before
-	// the next decision, and does not sync to the disk. A process that is killed loses the step that
-	// is under way, a power cut the newest.
+	// Repeatable says that the run can be played again: a new journal then commits once a step, beside
+	// what follows, and does not sync to the disk. A process that is killed loses the step that
+	// is under way and perhaps the one before, a power cut the newest.
 	Repeatable bool
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
 	FileSystem func(path string) (disk.FileSystem, error)
@@ -87,7 +87,7 @@ func createLocked(path string, run Run, s Session, opts Options) (*Journal, erro
 		return nil, err
 	}
 	if err := j.tell(s.Start); err != nil {
-		return nil, errors.Join(err, j.w.close())
+		return nil, errors.Join(err, j.w.Close())
 	}
 	j.gathers = opts.Repeatable
 	return j, nil
@@ -127,11 +127,11 @@ func build(path string, run Run, s Session, mode fs.FileMode) error {
 	if err := disk.MakeFile(draft, mode); err != nil { // SQLite's own would be everybody's to read
 		return fail(err)
 	}
-	w, err := connect(draft, store.CreateFile)
+	w, err := store.Connect(draft, store.CreateFile)
 	if err != nil {
 		return fail(err)
 	}
-	if err := errors.Join(define(w, run, s), w.close()); err != nil {
+	if err := errors.Join(define(w, run, s), w.Close()); err != nil {
 		return fail(err)
 	}
 	if err := os.Rename(draft, path); err != nil {
@@ -145,97 +145,97 @@ func build(path string, run Run, s Session, mode fs.FileMode) error {
 
 // define makes tables and view, writes the run and marks the file as a journal,
 // in one transaction: on a slow disk each costs a second.
-func define(w *writer, run Run, s Session) error {
-	return w.transaction(func() error {
+func define(w *store.Writer, run Run, s Session) error {
+	return w.Transaction(func() error {
 		for _, def := range schema.Definitions(schema.Version) {
-			if err := w.exec(def.SQL); err != nil {
+			if err := w.Exec(def.SQL); err != nil {
 				return err
 			}
 		}
-		if err := w.exec(schema.View(schema.Version, run.variableNames())); err != nil {
+		if err := w.Exec(schema.View(schema.Version, run.variableNames())); err != nil {
 			return err
 		}
-		w.salt = schema.SaltOf(schema.Version, fmt.Sprint(schema.Text(run.ID)))
-		if err := w.insert(runRows(run, s)); err != nil {
+		w.SetSalt(schema.SaltOf(schema.Version, fmt.Sprint(schema.Text(run.ID))))
+		if err := w.Insert(runRows(run, s)); err != nil {
 			return err
 		}
-		if err := w.exec(fmt.Sprintf("PRAGMA application_id = %d", schema.ApplicationID)); err != nil {
+		if err := w.Exec(fmt.Sprintf("PRAGMA application_id = %d", schema.ApplicationID)); err != nil {
 			return err
 		}
-		return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schema.Version))
+		return w.Exec(fmt.Sprintf("PRAGMA user_version = %d", schema.Version))
 	})
 }
 
 // extend brings a file of an older version to its goal, in one transaction: it adds the
 // tables that have come since, and says of the sessions so far what decided.
-func extend(w *writer, from int) error {
+func extend(w *store.Writer, from int) error {
 	if from == 0 {
 		return nil
 	}
-	return w.transaction(func() error {
+	return w.Transaction(func() error {
 		for _, def := range schema.Definitions(schema.Goal(from))[len(schema.Definitions(from)):] {
-			if err := w.exec(def.SQL); err != nil {
+			if err := w.Exec(def.SQL); err != nil {
 				return err
 			}
 		}
-		sessions, err := w.count("session")
+		sessions, err := w.Count("SELECT count(*) FROM session")
 		if err != nil {
 			return err
 		}
 		for n := range int(sessions) {
-			if err := w.insert([]row{decisionsRow(n+1, schema.OlderDecisions)}); err != nil {
+			if err := w.Insert([]store.Row{decisionsRow(n+1, schema.OlderDecisions)}); err != nil {
 				return err
 			}
 		}
-		return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schema.Goal(from)))
+		return w.Exec(fmt.Sprintf("PRAGMA user_version = %d", schema.Goal(from)))
 	})
 }
 
 // runRows are the rows that never change after the first session began.
-func runRows(run Run, s Session) []row {
-	rows := []row{
-		{"run", []any{schema.Integer(1), schema.Text(run.ID), schema.Text(run.Name), schema.Text(run.Site), schema.Text(run.Mode), schema.Text(run.Policy),
+func runRows(run Run, s Session) []store.Row {
+	rows := []store.Row{
+		store.RowOf("run", schema.Integer(1), schema.Text(run.ID), schema.Text(run.Name), schema.Text(run.Site), schema.Text(run.Mode), schema.Text(run.Policy),
 			fmt.Sprint(run.Seed), schema.Text(run.Objective.Name), schema.Text(run.Objective.Unit), schema.Boolean(run.Minimize),
-			schema.Text(run.CostUnit), schema.Integer(len(run.Variables)), schema.Integer(len(run.Sensors)), schema.Integer(len(run.ControlSets))}},
+			schema.Text(run.CostUnit), schema.Integer(len(run.Variables)), schema.Integer(len(run.Sensors)), schema.Integer(len(run.ControlSets))),
 	}
 	rows = append(rows, sessionRows(s)...)
 	rows = append(rows, configRows(run, s.Number)...)
 	for i, v := range run.Variables {
-		rows = append(rows, row{"variable", []any{schema.Integer(i), schema.Text(v.Name), schema.Text(v.Unit)}})
+		rows = append(rows, store.RowOf("variable", schema.Integer(i), schema.Text(v.Name), schema.Text(v.Unit)))
 	}
 	for i, v := range run.Sensors {
-		rows = append(rows, row{"sensor", []any{schema.Integer(i), schema.Text(v.Name), schema.Text(v.Unit)}})
+		rows = append(rows, store.RowOf("sensor", schema.Integer(i), schema.Text(v.Name), schema.Text(v.Unit)))
 	}
 	index := variableIndex(run.Variables)
 	for i, c := range run.ControlSets {
-		rows = append(rows, row{"control_set", []any{schema.Integer(i), schema.Number(c.Cost), schema.Integer(len(c.Variables))}})
+		rows = append(rows, store.RowOf("control_set", schema.Integer(i), schema.Number(c.Cost), schema.Integer(len(c.Variables))))
 		for k, name := range c.Variables {
-			rows = append(rows, row{"control_set_variable", []any{schema.Integer(i), schema.Integer(k), schema.Integer(index[name])}})
+			rows = append(rows, store.RowOf("control_set_variable", schema.Integer(i), schema.Integer(k), schema.Integer(index[name])))
 		}
 	}
 	return rows
 }
 
 // configRows are the configuration of one session.
-func configRows(run Run, session int) []row {
-	rows := []row{{"config", []any{schema.Integer(session), schema.Text(run.ConfigFile), fmt.Sprintf("%x", sha256.Sum256(run.ConfigText)),
-		schema.Blob(run.ConfigText), schema.Integer(len(run.Effective))}}}
+func configRows(run Run, session int) []store.Row {
+	rows := []store.Row{store.RowOf("config", schema.Integer(session), schema.Text(run.ConfigFile), fmt.Sprintf("%x", sha256.Sum256(run.ConfigText)),
+		schema.Blob(run.ConfigText), schema.Integer(len(run.Effective)))}
 	for i, e := range run.Effective {
-		rows = append(rows, row{"setting", []any{schema.Integer(session), schema.Integer(i), schema.Text(e.Key), schema.Text(e.Value), schema.Text(e.Origin)}})
+		rows = append(rows, store.RowOf("setting", schema.Integer(session), schema.Integer(i), schema.Text(e.Key), schema.Text(e.Value), schema.Text(e.Origin)))
 	}
 	return rows
 }
 
-func sessionRows(s Session) []row {
-	return []row{
-		{"session", []any{schema.Integer(s.Number), schema.Integer(s.PID), schema.Text(s.Version), schema.Text(s.BootID),
-			schema.Integer(s.Start.Mono), schema.Wall(s.Start.Wall)}},
+func sessionRows(s Session) []store.Row {
+	return []store.Row{
+		store.RowOf("session", schema.Integer(s.Number), schema.Integer(s.PID), schema.Text(s.Version), schema.Text(s.BootID),
+			schema.Integer(s.Start.Mono), schema.Wall(s.Start.Wall)),
 		decisionsRow(s.Number, s.Decisions),
 	}
 }
 
-func decisionsRow(session, version int) row {
-	return row{"session_decisions", []any{schema.Integer(session), schema.Integer(version)}}
+func decisionsRow(session, version int) store.Row {
+	return store.RowOf("session_decisions", schema.Integer(session), schema.Integer(version))
 }
 
 // variableIndex gives each variable's place by its name.

@@ -21,16 +21,16 @@ const (
 var Wall = schema.Wall
 
 // Exec runs a statement on the writer's connection.
-func (j *Journal) Exec(query string) error { return j.w.exec(query) }
+func (j *Journal) Exec(query string) error { return j.w.Exec(query) }
 
 // Insert adds an event to a transaction that Exec began.
 func (j *Journal) Insert(id int64, message string) error {
-	return j.w.insert([]row{{"event", j.stamped(Stamp{}, schema.Integer(id), "info", schema.Text("x"), schema.Text(message), schema.Integer(0))}})
+	return j.w.Insert([]store.Row{store.RowOf("event", j.stamped(Stamp{}, schema.Integer(id), "info", schema.Text("x"), schema.Text(message), schema.Integer(0))...)})
 }
 
 // Modes gives how the writer's connection keeps its log, and syncs.
 func (j *Journal) Modes() (mode, sync string, err error) {
-	err = j.w.conn.QueryRowContext(context.Background(), "SELECT (SELECT journal_mode FROM pragma_journal_mode), (SELECT synchronous FROM pragma_synchronous)").Scan(&mode, &sync)
+	err = j.w.Conn().QueryRowContext(context.Background(), "SELECT (SELECT journal_mode FROM pragma_journal_mode), (SELECT synchronous FROM pragma_synchronous)").Scan(&mode, &sync)
 	return mode, sync, err
 }
 
@@ -41,16 +41,16 @@ func (r *Reader) Query(fn func(*sql.Tx) error) error { return r.file.Read(fn) }
 func TooBig(err error) bool { return store.ResultCode(err)&0xff == store.CodeTooBig }
 
 // Stranger is a connection that writes past the lock.
-type Stranger struct{ w *writer }
+type Stranger struct{ w *store.Writer }
 
 // NewStranger opens one.
 func NewStranger(path string) (Stranger, error) {
-	w, err := connect(path, store.WriteWAL)
+	w, err := store.Connect(path, store.WriteWAL)
 	return Stranger{w}, err
 }
 
-func (s Stranger) Exec(query string) error { return s.w.exec(query) }
-func (s Stranger) Close() error            { return s.w.close() }
+func (s Stranger) Exec(query string) error { return s.w.Exec(query) }
+func (s Stranger) Close() error            { return s.w.Close() }
 
 // IdentifiedBy has another way to find out which file stands at a name.
 func (o Options) IdentifiedBy(identify func(name string) (disk.FileID, error)) Options {

@@ -28,7 +28,7 @@ type Journal struct {
 	shown      atomic.Pointer[string] // path, for other goroutines
 	lock       *disk.Lock
 	// w is the connection; nil: there is none after a failure.
-	w *writer
+	w *store.Writer
 	// files are those that w has open, by identify.
 	files    parts
 	content  contents
@@ -48,11 +48,11 @@ type Journal struct {
 
 	// progress is what has been recorded so far; rows are counted, by table, once they are committed.
 	progress
-	rows     map[string]int64
+	rows     tally
 	finished bool
 	// gathers says that rows are gathered to be committed together.
 	gathers  bool
-	gathered []row
+	gathered batch
 	// amends: commands, answers and events may be recorded though the run is finished.
 	amends bool
 	// unfolded: the result is recorded, and its log is not folded yet.
@@ -62,6 +62,9 @@ type Journal struct {
 	// doubt is what the last transaction left if it failed; nil: nothing.
 	doubt *doubt
 }
+
+// actionStates is an action, 0: none, and how often what became of it is on record.
+type actionStates struct{ action, states int64 }
 
 // progress is where a record stands.
 type progress struct {
@@ -155,7 +158,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 		j.notices = append(j.notices, logMissingWords(path))
 	}
 	if err := errors.Join(enter(j, s, opts.Continue), j.tell(s.Start)); err != nil {
-		return nil, errors.Join(err, j.w.close())
+		return nil, errors.Join(err, j.w.Close())
 	}
 	return j, nil
 }
@@ -220,7 +223,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, store.Fault(path, "look at it", err)
 	}
-	w, err := connect(path, a)
+	w, err := store.Connect(path, a)
 	if err != nil {
 		return nil, store.Fault(path, "open it for writing", err)
 	}
@@ -231,28 +234,28 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 		if !opts.Repeatable || !j.wal {
 			return nil
 		}
-		return w.exec("PRAGMA synchronous = NORMAL")
+		return w.Exec("PRAGMA synchronous = NORMAL")
 	}
-	for _, begin := range []func() error{relax, bring, w.resume, j.load} {
+	for _, begin := range []func() error{relax, bring, w.Resume, j.load} {
 		if err := begin(); err != nil {
-			return nil, errors.Join(store.Fault(path, "open it for writing", err), w.close())
+			return nil, errors.Join(store.Fault(path, "open it for writing", err), w.Close())
 		}
 	}
 	if err := j.checkMode(fsys); err != nil {
-		return nil, errors.Join(err, w.close())
+		return nil, errors.Join(err, w.Close())
 	}
 	if opts.extend > 0 {
 		j.notices = append(j.notices, fmt.Sprintf("its schema was brought from version %d to %d, so an earlier tuner cannot go on with it", opts.extend, schema.Goal(opts.extend)))
 	}
 	// What stands at the name now is what was opened, unless another process was faster.
 	if j.files, err = j.look(); err != nil {
-		return nil, errors.Join(store.Fault(path, "look at it", err), w.close())
+		return nil, errors.Join(store.Fault(path, "look at it", err), w.Close())
 	}
 	if j.files.main != before {
-		return nil, errors.Join(j.moved(nameTaken), w.close())
+		return nil, errors.Join(j.moved(nameTaken), w.Close())
 	}
 	if err := j.content.watch(j.path, j.files); err != nil {
-		return nil, errors.Join(store.Fault(path, "look at it", err), w.close())
+		return nil, errors.Join(store.Fault(path, "look at it", err), w.Close())
 	}
 	return j, nil
 }
@@ -261,7 +264,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 // where it is not the usual one.
 func (j *Journal) checkMode(fsys disk.FileSystem) error {
 	var mode string
-	if err := j.w.conn.QueryRowContext(context.Background(), "PRAGMA journal_mode").Scan(&mode); err != nil {
+	if err := j.w.Conn().QueryRowContext(context.Background(), "PRAGMA journal_mode").Scan(&mode); err != nil {
 		return store.Fault(j.path, "read the mode", err)
 	}
 	if want := map[bool]string{true: "wal", false: "delete"}[j.wal]; mode != want {
@@ -279,7 +282,7 @@ func (j *Journal) checkMode(fsys disk.FileSystem) error {
 func (j *Journal) load() error {
 	var decided, concluded sql.NullInt64
 	var variables int
-	row := j.w.conn.QueryRowContext(context.Background(), `SELECT variables, sensors, control_sets,
+	row := j.w.Conn().QueryRowContext(context.Background(), `SELECT variables, sensors, control_sets,
 		(SELECT max(step) FROM decision), (SELECT max(step) FROM outcome),
 		(SELECT count(*) FROM shot WHERE step = (SELECT max(step) FROM decision)),
 		(SELECT ifnull(max(id), 0) FROM action), (SELECT ifnull(max(id), 0) FROM event),
@@ -291,11 +294,11 @@ func (j *Journal) load() error {
 	}
 	j.step, j.open, j.newest = int(decided.Int64), decided.Int64 > concluded.Int64, actionStates{}
 	var err error
-	if j.rows, err = store.Counts(j.w.conn, schema.Version); err != nil {
+	if j.rows, err = store.Counts(j.w.Conn(), schema.Version); err != nil {
 		return err
 	}
 	j.variables = make(map[string]int, variables)
-	rows, err := j.w.conn.QueryContext(context.Background(), "SELECT n, name FROM variable ORDER BY n")
+	rows, err := j.w.Conn().QueryContext(context.Background(), "SELECT n, name FROM variable ORDER BY n")
 	if err != nil {
 		return err
 	}
@@ -330,6 +333,7 @@ func (j *Journal) Close() error {
 	}
 	j.closed = true
 	defer j.content.end()
+	takeIn(j)
 	err := j.putRight() // else what was written to a file without a name would end here
 	if err == nil {
 		err = j.mend()
@@ -340,7 +344,7 @@ func (j *Journal) Close() error {
 	if j.w == nil { // there is no connection to close
 		return errors.Join(err, j.lock.Release())
 	}
-	return errors.Join(err, store.Fault(j.path, "close it", errors.Join(foldToClose(j), j.w.close())), j.lock.Release())
+	return errors.Join(err, store.Fault(j.path, "close it", errors.Join(foldToClose(j), j.w.Close())), j.lock.Release())
 }
 
 // foldToClose folds the log, and signs that there is none to be expected: a kill from here
@@ -358,7 +362,7 @@ func (j *Journal) fold() error {
 	if err := j.checkpoint(); err != nil || !j.wal || !j.finished {
 		return err
 	}
-	return unlessBusy(j.w.exec("PRAGMA journal_mode = DELETE"))
+	return unlessBusy(j.w.Exec("PRAGMA journal_mode = DELETE"))
 }
 
 // checkpoint moves the write-ahead log into the database. Where a reader is in
@@ -368,10 +372,10 @@ func (j *Journal) checkpoint() error {
 	if !j.wal {
 		return nil
 	}
-	if err := j.w.exec("PRAGMA busy_timeout = 200"); err != nil {
+	if err := j.w.Exec("PRAGMA busy_timeout = 200"); err != nil {
 		return err
 	}
-	return unlessBusy(j.w.exec("PRAGMA wal_checkpoint(TRUNCATE)"))
+	return unlessBusy(j.w.Exec("PRAGMA wal_checkpoint(TRUNCATE)"))
 }
 
 func unlessBusy(err error) error {

@@ -17,7 +17,7 @@ import (
 // doubt is what a failed transaction leaves: nobody knows whether it is in the file.
 type doubt struct {
 	// rows are its rows, of which the first tells it from every other.
-	rows []row
+	rows []store.Row
 	// found says that it is there after all, checked that this has been looked at.
 	found, checked bool
 	// disk says that the disk itself failed, and not only for want of space.
@@ -44,14 +44,14 @@ func (j *Journal) mend() error {
 		j.held = j.heldWords(err)
 		return err
 	}
-	_ = j.w.close() // its error is the disk's, which has been reported
+	_ = j.w.Close() // its error is the disk's, which has been reported
 	j.w = nil
 	return j.reconnect()
 }
 
 // inspect compares what the file holds with what was acknowledged.
-func (j *Journal) inspect(w *writer) error {
-	if err := w.resume(); err != nil {
+func (j *Journal) inspect(w *store.Writer) error {
+	if err := w.Resume(); err != nil {
 		return err
 	}
 	if j.wal {
@@ -64,18 +64,18 @@ func (j *Journal) inspect(w *writer) error {
 			return err
 		}
 	}
-	there, err := store.Counts(w.conn, schema.Version)
+	there, err := store.Counts(w.Conn(), schema.Version)
 	if err != nil {
 		return err
 	}
-	lacks := j.missing(there)
+	lacks := j.rows.missing(there)
 	if d := j.doubt; d != nil && lacks != "" {
-		if d.found, err = w.holds(d.rows[0]); err != nil {
+		if d.found, err = w.Holds(d.rows[0]); err != nil {
 			return err
 		}
 		if d.found { // all of it or nothing
-			uncount(there, d.rows)
-			lacks = j.missing(there)
+			tally(there).add(d.rows, -1)
+			lacks = j.rows.missing(there)
 		}
 	}
 	if lacks != "" {
@@ -84,29 +84,32 @@ func (j *Journal) inspect(w *writer) error {
 	return nil
 }
 
-// missing says what the file lacks of the rows that were acknowledged, or has beside them, by
+// tally counts rows by their tables.
+type tally map[string]int64
+
+// add counts rows so many times.
+func (t tally) add(rows []store.Row, times int64) {
+	for _, r := range rows {
+		t[r.Table] += times
+	}
+}
+
+// missing says what the file, which holds there, lacks of the rows that were acknowledged, or has beside them, by
 // their tables; "" where there is nothing.
-func (j *Journal) missing(there map[string]int64) string {
+func (t tally) missing(there tally) string {
 	var words []string
-	for _, table := range slices.Sorted(maps.Keys(j.rows)) {
-		if was, is := j.rows[table], there[table]; was != is {
+	for _, table := range slices.Sorted(maps.Keys(t)) {
+		if was, is := t[table], there[table]; was != is {
 			words = append(words, fmt.Sprintf("%s (%d of %d)", table, is, was))
 		}
 	}
 	return strings.Join(words, ", ")
 }
 
-// uncount takes rows off a count.
-func uncount(counts map[string]int64, rows []row) {
-	for _, r := range rows {
-		counts[r.table]--
-	}
-}
-
 // foldAll moves the whole log into the file, and says so if a reader is in the way.
-func (j *Journal) foldAll(w *writer) error {
+func (j *Journal) foldAll(w *store.Writer) error {
 	var busy, pages, moved int
-	if err := w.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &pages, &moved); err != nil {
+	if err := w.Conn().QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &pages, &moved); err != nil {
 		return err
 	}
 	if busy != 0 {
@@ -124,30 +127,10 @@ func verifyFile(path string) error {
 	return errors.Join(r.Sound(), r.Close())
 }
 
-// holds reports whether the file has a row with the values of r.
-func (w *writer) holds(r row) (bool, error) {
-	sum, _, err := w.salt.Checksum(nil, r.table, r.values)
-	if err != nil {
-		return false, err
-	}
-	t, err := schema.Describe(w.conn, r.table)
-	if err != nil {
-		return false, err
-	}
-	query, args := "SELECT count(*) FROM "+r.table+" WHERE crc = ?", []any{schema.Integer(sum)}
-	for i, k := range t.Key {
-		query += " AND " + k + " = ?"
-		args = append(args, r.values[i])
-	}
-	var n int
-	err = w.conn.QueryRowContext(context.Background(), query, args...).Scan(&n)
-	return n > 0, err
-}
-
 // repeated reports whether rows are those of a failed transaction that turned out to
 // be in the file. Where other rows come instead, what is there is taken in first, and
 // the caller is to try again.
-func (j *Journal) repeated(rows []row) (bool, error) {
+func (j *Journal) repeated(rows []store.Row) (bool, error) {
 	d := j.doubt
 	if d == nil {
 		return false, nil
@@ -156,7 +139,7 @@ func (j *Journal) repeated(rows []row) (bool, error) {
 	switch {
 	case !d.found:
 		return false, nil
-	case rows[0].table == d.rows[0].table && reflect.DeepEqual(rows[0].values, d.rows[0].values):
+	case rows[0].Table == d.rows[0].Table && reflect.DeepEqual(rows[0].Values, d.rows[0].Values):
 		return true, nil
 	}
 	if err := j.load(); err != nil {

@@ -15,31 +15,35 @@ import (
 )
 
 // commit records rows in one transaction, or with those that are gathered; what names them in an error.
-func (j *Journal) commit(what string, rows ...row) error {
+func (j *Journal) commit(what string, rows ...store.Row) error {
 	if j.gathers {
-		j.gathered = append(j.gathered, rows...)
+		j.gathered.rows = append(j.gathered.rows, rows...)
 		return nil
 	}
-	there, err := j.repeated(rows)
-	if err != nil {
+	switch there, err := j.repeated(rows); {
+	case err != nil:
+		return err
+	case there:
+		j.rows.add(rows, 1)
+		return nil
+	}
+	return j.written(what, rows, j.w.Commit(rows))
+}
+
+// written takes in what became of a commit of rows.
+func (j *Journal) written(what string, rows []store.Row, err error) error {
+	if err = j.durable(what, err); err != nil {
+		j.doubt = &doubt{rows: rows, disk: errors.Is(err, disk.ErrIO) && store.ResultCode(err)&0xff == store.CodeIOErr}
+		j.newest = actionStates{}
 		return err
 	}
-	if !there {
-		if err := j.write(what, rows); err != nil {
-			j.doubt = &doubt{rows: rows, disk: errors.Is(err, disk.ErrIO) && store.ResultCode(err)&0xff == store.CodeIOErr}
-			j.newest = actionStates{}
-			return err
-		}
-	}
-	for _, r := range rows {
-		j.rows[r.table]++
-	}
+	j.rows.add(rows, 1)
 	return nil
 }
 
-// write makes rows durable where the journal belongs.
-func (j *Journal) write(what string, rows []row) error {
-	if err := j.w.commit(rows); err != nil {
+// durable says whether rows that were committed, but for err, stand where the journal belongs.
+func (j *Journal) durable(what string, err error) error {
+	if err != nil {
 		return store.Fault(j.path, "record "+what, err)
 	}
 	if err := j.stillThere(); err != nil {
@@ -87,7 +91,7 @@ func (j *Journal) Decide(d Decision) error {
 	if err := j.writable(); err != nil {
 		return err
 	}
-	if err := j.Settle(); err != nil {
+	if err := settleBeside(j); err != nil {
 		return err
 	}
 	n := len(j.variables)
@@ -104,11 +108,10 @@ func (j *Journal) Decide(d Decision) error {
 		return j.refuse("step %d has %d requested and %d applied values, the run has %d variables",
 			d.Step, len(d.Requested), len(d.Applied), n)
 	}
-	rows := []row{{"decision", j.stamped(d.At, schema.Integer(d.Step), schema.Integer(d.ControlSet), schema.Boolean(d.Initial), schema.Integer(d.Work),
-		schema.Boolean(d.Cut), schema.Integer(d.Took), schema.Text(d.Why), schema.Integer(len(d.Reasons)))}}
+	rows := []store.Row{store.RowOf("decision", j.stamped(d.At, schema.Integer(d.Step), schema.Integer(d.ControlSet), schema.Boolean(d.Initial), schema.Integer(d.Work),
+		schema.Boolean(d.Cut), schema.Integer(d.Took), schema.Text(d.Why), schema.Integer(len(d.Reasons)))...)}
 	for i := range n {
-		rows = append(rows, row{"decision_value",
-			[]any{schema.Integer(d.Step), schema.Integer(i), schema.Number(d.Requested[i]), schema.Number(d.Applied[i])}})
+		rows = append(rows, store.RowOf("decision_value", schema.Integer(d.Step), schema.Integer(i), schema.Number(d.Requested[i]), schema.Number(d.Applied[i])))
 	}
 	for i, r := range d.Reasons {
 		var variable any
@@ -119,14 +122,13 @@ func (j *Journal) Decide(d Decision) error {
 			}
 			variable = schema.Integer(v)
 		}
-		rows = append(rows, row{"reason",
-			[]any{schema.Integer(d.Step), schema.Integer(i), variable, schema.Text(r.Rule), schema.Number(r.From), schema.Number(r.To)}})
+		rows = append(rows, store.RowOf("reason", schema.Integer(d.Step), schema.Integer(i), variable, schema.Text(r.Rule), schema.Number(r.From), schema.Number(r.To)))
 	}
 	if d.Shots != 0 {
-		rows = append(rows, row{"decision_shots", []any{schema.Integer(d.Step), schema.Integer(d.Shots)}})
+		rows = append(rows, store.RowOf("decision_shots", schema.Integer(d.Step), schema.Integer(d.Shots)))
 	}
 	if c := d.Compared; c.Comparison > 0 {
-		rows = append(rows, row{"comparison_step", []any{schema.Integer(d.Step), schema.Integer(c.Comparison), schema.Integer(c.Pair), schema.Text(string(c.Side))}})
+		rows = append(rows, store.RowOf("comparison_step", schema.Integer(d.Step), schema.Integer(c.Comparison), schema.Integer(c.Pair), schema.Text(string(c.Side))))
 	}
 	if err := j.commit(fmt.Sprintf("the decision of step %d", d.Step), rows...); err != nil {
 		return err
@@ -143,11 +145,11 @@ func (j *Journal) Intend(a Action) (id int64, err error) {
 		return 0, err
 	}
 	id = j.actions + 1
-	rows := []row{{"action", j.stamped(a.At, schema.Integer(id), schema.Integer(a.Step), schema.Text(a.Device), schema.Text(a.Kind),
-		schema.Integer(len(a.Values)+len(a.Release)))}}
+	rows := []store.Row{store.RowOf("action", j.stamped(a.At, schema.Integer(id), schema.Integer(a.Step), schema.Text(a.Device), schema.Text(a.Kind),
+		schema.Integer(len(a.Values)+len(a.Release)))...)}
 	n := 0
 	channel := func(name string, value any) {
-		rows = append(rows, row{"action_channel", []any{schema.Integer(id), schema.Integer(n), schema.Text(name), value}})
+		rows = append(rows, store.RowOf("action_channel", schema.Integer(id), schema.Integer(n), schema.Text(name), value))
 		n++
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Values)) {
@@ -184,9 +186,9 @@ func (j *Journal) Resolve(id int64, s ActionState, readback map[string]float64, 
 		return store.Fault(j.path, "look for the action", err)
 	}
 	n += 1 - j.doubt.again(id)
-	rows := []row{{"action_state", j.stamped(at, schema.Integer(id), schema.Integer(n), string(s), schema.Text(message), schema.Integer(len(readback)))}}
+	rows := []store.Row{store.RowOf("action_state", j.stamped(at, schema.Integer(id), schema.Integer(n), string(s), schema.Text(message), schema.Integer(len(readback)))...)}
 	for i, name := range slices.Sorted(maps.Keys(readback)) {
-		rows = append(rows, row{"action_readback", []any{schema.Integer(id), schema.Integer(n), schema.Integer(i), schema.Text(name), schema.Number(readback[name])}})
+		rows = append(rows, store.RowOf("action_readback", schema.Integer(id), schema.Integer(n), schema.Integer(i), schema.Text(name), schema.Number(readback[name])))
 	}
 	if err := j.commit(fmt.Sprintf("action %d as %s", id, s), rows...); err != nil {
 		return err
@@ -225,8 +227,8 @@ func (j *Journal) Shoot(shots []Shot) error {
 const cellsBlock = 256
 
 // shotRows are the rows of shots, table by table.
-func (j *Journal) shotRows(shots []Shot) []row {
-	rows := make([]row, 0, len(shots)*(1+len(j.variables)+j.sensors))
+func (j *Journal) shotRows(shots []Shot) []store.Row {
+	rows := make([]store.Row, 0, len(shots)*(1+len(j.variables)+j.sensors))
 	var cells []any
 	add := func(table string, values ...any) {
 		if cap(cells)-len(cells) < len(values) {
@@ -234,10 +236,10 @@ func (j *Journal) shotRows(shots []Shot) []row {
 		}
 		n := len(cells)
 		cells = append(cells, values...)
-		rows = append(rows, row{table, cells[n:len(cells):len(cells)]})
+		rows = append(rows, store.RowOf(table, cells[n:len(cells):len(cells)]...))
 	}
 	for _, s := range shots {
-		rows = append(rows, row{"shot", j.stamped(s.At, schema.Integer(s.Step), schema.Integer(s.Index), schema.Number(s.Objective))})
+		rows = append(rows, store.RowOf("shot", j.stamped(s.At, schema.Integer(s.Step), schema.Integer(s.Index), schema.Number(s.Objective))...))
 	}
 	for _, s := range shots {
 		step, n := schema.Integer(s.Step), schema.Integer(s.Index)
@@ -272,10 +274,10 @@ func (j *Journal) Conclude(o Outcome) error {
 	case len(o.X) != len(j.variables):
 		return j.refuse("the outcome of step %d has %d values, the run has %d variables", o.Step, len(o.X), len(j.variables))
 	}
-	rows := []row{{"outcome", j.stamped(o.At, schema.Integer(o.Step), schema.Number(o.Mean), schema.Number(o.Variance), schema.Number(o.StandardError), schema.Integer(o.Shots),
-		schema.Integer(j.shots), schema.Number(o.Cost), schema.Number(o.Spent), schema.Boolean(o.Valid), schema.Text(o.Problem))}}
+	rows := []store.Row{store.RowOf("outcome", j.stamped(o.At, schema.Integer(o.Step), schema.Number(o.Mean), schema.Number(o.Variance), schema.Number(o.StandardError), schema.Integer(o.Shots),
+		schema.Integer(j.shots), schema.Number(o.Cost), schema.Number(o.Spent), schema.Boolean(o.Valid), schema.Text(o.Problem))...)}
 	for i, x := range o.X {
-		rows = append(rows, row{"outcome_value", []any{schema.Integer(o.Step), schema.Integer(i), schema.Number(x)}})
+		rows = append(rows, store.RowOf("outcome_value", schema.Integer(o.Step), schema.Integer(i), schema.Number(x)))
 	}
 	if err := j.commit(fmt.Sprintf("the outcome of step %d", o.Step), rows...); err != nil {
 		return err
@@ -293,13 +295,13 @@ func (j *Journal) Log(e Event) error {
 		return j.refuse("an event cannot have level %q; it is info, warn or error", e.Level)
 	}
 	id := schema.Integer(j.events + 1)
-	rows := []row{{"event", j.stamped(e.At, id, e.Level, schema.Text(e.Kind), schema.Text(e.Message), schema.Integer(e.Step))}}
+	rows := []store.Row{store.RowOf("event", j.stamped(e.At, id, e.Level, schema.Text(e.Kind), schema.Text(e.Message), schema.Integer(e.Step))...)}
 	facts, err := json.Marshal(e.Facts)
 	switch {
 	case err != nil:
 		return j.refuse("the facts of an event of kind %q: %w", e.Kind, err)
 	case string(facts) != "{}":
-		rows = append(rows, row{"event_facts", []any{id, schema.Text(string(facts))}})
+		rows = append(rows, store.RowOf("event_facts", id, schema.Text(string(facts))))
 	}
 	if err := j.commit("an event", rows...); err != nil {
 		return err
@@ -327,7 +329,7 @@ func (j *Journal) Finish(reason string, result []byte, at Stamp) error {
 	}
 	j.gathers = false
 	values := j.stamped(at, schema.Integer(1), schema.Text(reason), schema.Text(line.String()))
-	if err := j.commit("the result", row{"result", values}); err != nil {
+	if err := j.commit("the result", store.RowOf("result", values...)); err != nil {
 		return err
 	}
 	j.finished = true

@@ -29,6 +29,7 @@ func (j *Journal) Look() error {
 	if j.closed {
 		return nil
 	}
+	takeIn(j)
 	err := j.putRight()
 	j.held = j.heldWords(err)
 	return err
@@ -119,19 +120,19 @@ func (j *Journal) reopen() error {
 	if j.wal {
 		a = store.WriteWAL
 	}
-	w, err := connect(j.path, a)
+	w, err := store.Connect(j.path, a)
 	if err != nil {
 		return store.Fault(j.path, "open it again", err)
 	}
 	if err := j.inspect(w); err != nil {
-		_ = w.close() // the first error is the one that matters
+		_ = w.Close() // the first error is the one that matters
 		return store.Fault(j.path, "open it again", err)
 	}
 	if j.files, err = j.look(); err == nil {
 		err = j.content.watch(j.path, j.files)
 	}
 	if err != nil {
-		_ = w.close()
+		_ = w.Close()
 		return store.Fault(j.path, "open it again", err)
 	}
 	if j.w = w; j.doubt != nil {
@@ -161,12 +162,12 @@ func (j *Journal) leave() {
 	if j.wal {
 		// What is left of the old file, if anything, is to be whole; nothing depends on it.
 		_ = j.foldAll(j.w)
-		_ = j.w.conn.Raw(func(c any) error {
+		_ = j.w.Conn().Raw(func(c any) error {
 			_, err := c.(sqlite.FileControl).FileControlPersistWAL("main", 1)
 			return err
 		})
 	}
-	_ = j.w.close() // everything is in the copy, or has been folded
+	_ = j.w.Close() // everything is in the copy, or has been folded
 	j.w = nil
 	for name, id := range map[string]disk.FileID{j.path + "-wal": j.files.wal, j.path + "-shm": j.files.shm} {
 		if now, err := j.identify(name); err == nil && j.wal && now == id {
@@ -208,7 +209,7 @@ func (j *Journal) adopt() bool {
 	if err := j.reopen(); err != nil {
 		return false
 	}
-	_ = old.close() // it has nothing that the new one has not
+	_ = old.Close() // it has nothing that the new one has not
 	j.tellNews("info", "the journal %s has another inode number than before, as after mounting a file system again; it holds this run to the last record", j.path)
 	return true
 }
@@ -259,7 +260,7 @@ func (j *Journal) copyOut() (name string, err error) {
 	if err := disk.MakeFile(draft, 0); err != nil { // SQLite's own would be everybody's to read while it grows
 		return "", err
 	}
-	if _, err := j.w.conn.ExecContext(context.Background(), "VACUUM INTO ?", draft); err != nil {
+	if _, err := j.w.Conn().ExecContext(context.Background(), "VACUUM INTO ?", draft); err != nil {
 		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
 	if err := errors.Join(disk.SyncFile(draft, j.files.mode), verifyFile(draft), holdsRun(draft, j.run, int(j.rows["decision"]))); err != nil {
@@ -299,7 +300,7 @@ func (j *Journal) goHome() error {
 	if err := j.foldAll(j.w); err != nil {
 		return store.Fault(j.path, "fold its log", err)
 	}
-	err := j.w.close() // takes the log away, which would not follow
+	err := j.w.Close() // takes the log away, which would not follow
 	j.w = nil
 	copied := j.path
 	if err == nil {
@@ -372,11 +373,11 @@ func PutBack(copied, path string) (err error) {
 	if err := verifyFile(copied); err != nil {
 		return err
 	}
-	w, err := connect(copied, store.WriteRollback) // takes a log in
+	w, err := store.Connect(copied, store.WriteRollback) // takes a log in
 	if err != nil {
 		return store.Fault(copied, "open it", err)
 	}
-	if err := errors.Join(w.exec("PRAGMA wal_checkpoint(TRUNCATE)"), w.close()); err != nil {
+	if err := errors.Join(w.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), w.Close()); err != nil {
 		return store.Fault(copied, "fold its log", err)
 	}
 	if err := disk.RenameNew(copied, path); err != nil {

@@ -28,7 +28,7 @@ func (j *Journal) Tape(data []byte, ticks int, at Stamp) error {
 		data = bytes.Clone(data)
 	}
 	err := j.commit("what the safety layer did",
-		row{"tape", j.stamped(at, schema.Integer(j.tapes+1), schema.Integer(ticks), data)})
+		store.RowOf("tape", j.stamped(at, schema.Integer(j.tapes+1), schema.Integer(ticks), data)...))
 	if err == nil {
 		j.tapes++
 	}

@@ -1,24 +1,51 @@
 package journal
 
-import "github.com/labtuner/tuner/loop/journal/schema"
+import (
+	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
+)
+
+// batch are rows that are committed together: those of a step of a run that can be repeated, and of Together.
+type batch struct {
+	rows []store.Row
+	// due are those before them, whose commit is under way beside what follows, or has failed.
+	due      []store.Row
+	underWay bool
+	// together says that the rows are those of Together.
+	together bool
+}
+
+// next makes what was gathered due, where nothing is; false: nothing is left.
+func (b *batch) next() bool {
+	if len(b.due) == 0 {
+		b.due, b.rows = b.rows, b.due
+	}
+	return len(b.due) > 0
+}
+
+// done forgets what was due.
+func (b *batch) done() {
+	clear(b.due)
+	b.due = b.due[:0]
+}
 
 // Together commits what fn records in one transaction: all of it, or, where fn or the disk fails, nothing. What
-// names it in an error. fn is called once, and records no decision, comparison or end; it may be recorded again after an
-// error, as a single record may.
+// names it in an error. fn is called once, and records no decision, comparison or end, which are refused; it may be recorded
+// again after an error, as a single record may.
 func (j *Journal) Together(what string, fn func() error) error {
-	was, gathered, repeatable := j.progress, len(j.gathered), j.gathers
-	j.gathers = true
+	was, gathered, repeatable := j.progress, len(j.gathered.rows), j.gathers
+	j.gathers, j.gathered.together = true, true
 	err := fn()
-	j.gathers = repeatable
+	j.gathers, j.gathered.together = repeatable, false
 	if err != nil {
-		j.gathered, j.progress = j.gathered[:gathered], was
+		j.gathered.rows, j.progress = j.gathered.rows[:gathered], was
 		return err
 	}
-	if repeatable || len(j.gathered) == 0 { // all of a step is committed together
+	if repeatable || len(j.gathered.rows) == 0 { // all of a step is committed together
 		return nil
 	}
-	rows, after := j.gathered, j.progress
-	j.gathered, j.progress = nil, was
+	rows, after := j.gathered.rows, j.progress
+	j.gathered.rows, j.progress = nil, was
 	if err := j.commit(what, rows...); err != nil {
 		return err
 	}
@@ -26,23 +53,53 @@ func (j *Journal) Together(what string, fn func() error) error {
 	return nil
 }
 
+const aStep = "a step"
+
 // Settle commits what a run that can be repeated has gathered, for who reads the file next; after an error it waits for
 // the next attempt. Of any other run all has been committed.
 func (j *Journal) Settle() error {
-	if !j.gathers || len(j.gathered) == 0 {
-		return nil
+	if j.gathered.together {
+		return j.refuse("what is recorded together is committed together: a decision, a comparison and the end are recorded by themselves")
 	}
-	if err := j.mend(); err != nil {
-		return err
+	takeIn(j)
+	for j.gathers && j.gathered.next() {
+		if err := j.mend(); err != nil {
+			return err
+		}
+		j.gathers = false
+		err := j.commit(aStep, j.gathered.due...)
+		j.gathers = true
+		if err != nil {
+			return err
+		}
+		j.gathered.done()
 	}
-	j.gathers = false
-	err := j.commit("a step", j.gathered...)
-	j.gathers = true
-	if err == nil {
-		clear(j.gathered)
-		j.gathered = j.gathered[:0]
+	return nil
+}
+
+// settleBeside is Settle beside what the run does next, which takeIn hears of. After a failure it waits.
+func settleBeside(j *Journal) error {
+	takeIn(j)
+	if !j.gathers || j.gathered.together || len(j.gathered.due) > 0 || j.doubt != nil {
+		return j.Settle()
 	}
-	return err
+	if j.gathered.next() {
+		j.w.Begin(j.gathered.due)
+		j.gathered.underWay = true
+	}
+	return nil
+}
+
+// takeIn waits for the commit that settleBeside began. Where it failed its rows are due still, and the journal is in
+// doubt: the next attempt makes the connection anew, and tells what is wrong if that does not help.
+func takeIn(j *Journal) {
+	if !j.gathered.underWay {
+		return
+	}
+	j.gathered.underWay = false
+	if err := j.written(aStep, j.gathered.due, j.w.Wait()); err == nil {
+		j.gathered.done()
+	}
 }
 
 // states counts what has been recorded of what became of an action.
@@ -50,14 +107,15 @@ func states(j *Journal, action int64) (int64, error) {
 	if j.newest.action == action {
 		return j.newest.states, nil
 	}
-	n, err := j.w.states(action)
-	return n + statesAmong(j.gathered, action), err
+	takeIn(j)
+	n, err := j.w.Count("SELECT count(*) FROM action_state WHERE action = ?", action)
+	return n + statesAmong(j.gathered.due, action) + statesAmong(j.gathered.rows, action), err
 }
 
 // statesAmong counts the rows that say what became of an action.
-func statesAmong(rows []row, action int64) (n int64) {
+func statesAmong(rows []store.Row, action int64) (n int64) {
 	for _, r := range rows {
-		if r.table == "action_state" && r.values[0] == schema.Integer(action) {
+		if r.Table == "action_state" && r.Values[0] == schema.Integer(action) {
 			n++
 		}
 	}

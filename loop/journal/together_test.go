@@ -3,6 +3,7 @@ package journal_test
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/labtuner/tuner/loop/journal"
@@ -80,6 +81,33 @@ func TestActionsTogether(t *testing.T) {
 	}
 }
 
+// What would be committed by itself is refused among what is recorded together, and nothing of it is left.
+func TestTogetherHoldsNoDecision(t *testing.T) {
+	for _, opts := range []Options{{}, {Repeatable: true}} {
+		path := filepath.Join(t.TempDir(), "run.db")
+		j, err := Create(path, journaltest.DemoRun(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, record := range map[string]func() error{
+			"a decision": func() error { return journaltest.Perform(j, 0) },
+			"the end":    func() error { return j.Finish("interrupted", []byte("{}"), Stamp{}) },
+		} {
+			err := j.Together(what, func() error { return errors.Join(j.Log(Event{Level: "info"}), record()) })
+			if err == nil || !strings.Contains(err.Error(), "recorded by themselves") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		journaltest.PerformFrom(t, j, 0, 5)
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := performed(journaltest.MustRead(t, path)); err != nil || n != 5 {
+			t.Errorf("the file holds %d records, want 5: %v", n, err)
+		}
+	}
+}
+
 // A run that can be repeated is committed once a step, and holds in the end what another does.
 func TestRepeatable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "simulated.db")
@@ -92,10 +120,10 @@ func TestRepeatable(t *testing.T) {
 		if err := journaltest.Perform(j, i); err != nil {
 			t.Fatal(err)
 		}
-		// What a decision finds is committed before it.
+		// What a decision finds is committed beside its step, whole.
 		n, err := performed(journaltest.MustRead(t, path))
-		if want := i / journaltest.OpsPerStep * journaltest.OpsPerStep; err != nil || n != want {
-			t.Fatalf("after record %d the file holds %d, want %d: %v", i, n, want, err)
+		if most := i / journaltest.OpsPerStep * journaltest.OpsPerStep; err != nil || n != most && n != max(most-journaltest.OpsPerStep, 0) {
+			t.Fatalf("after record %d the file holds %d, want %d or those of a step less: %v", i, n, most, err)
 		}
 	}
 	stray := errors.New("stray")
@@ -116,18 +144,24 @@ func TestRepeatable(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := steps * journaltest.OpsPerStep
-	if err := journaltest.Perform(j, next); !errors.Is(err, store.ErrBusy) {
+	if err := journaltest.Perform(j, next); err != nil { // the commit of the step before is under way
+		t.Fatal(err)
+	}
+	if err := j.Settle(); !errors.Is(err, store.ErrBusy) {
 		t.Fatalf("while another program writes: %v", err)
 	}
-	if err := errors.Join(other.Exec("ROLLBACK"), journaltest.Perform(j, next)); err != nil { // nothing of the step before is lost
+	if err := errors.Join(other.Exec("ROLLBACK"), journaltest.Perform(j, next+1), j.Settle()); err != nil { // nothing of the step before is lost
 		t.Fatal(err)
+	}
+	if n, err := performed(journaltest.MustRead(t, path)); err != nil || n != next+2 {
+		t.Fatalf("settled, the file holds %d records, want %d: %v", n, next+2, err)
 	}
 	if err := errors.Join(j.Finish("interrupted", []byte("{}"), Stamp{}), j.Close()); err != nil {
 		t.Fatal(err)
 	}
 
 	whole, plain := journaltest.Demo(t, next)
-	if err := errors.Join(plain.Tape([]byte("tape"), 1, Stamp{}), journaltest.Perform(plain, next), plain.Finish("interrupted", []byte("{}"), Stamp{}), plain.Close()); err != nil {
+	if err := errors.Join(plain.Tape([]byte("tape"), 1, Stamp{}), journaltest.Perform(plain, next), journaltest.Perform(plain, next+1), plain.Finish("interrupted", []byte("{}"), Stamp{}), plain.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := mustDump(t, path), mustDump(t, whole); got != want {

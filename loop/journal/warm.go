@@ -40,19 +40,19 @@ func (j *Journal) Warm(sources []WarmSource) error {
 	if j.step > 0 {
 		return j.refuse("step %d has begun: the record of earlier runs comes before the first", j.step)
 	}
-	var rows []row
+	var rows []store.Row
 	for i, s := range sources {
-		rows = append(rows, row{"warm_source", []any{schema.Integer(i), schema.Text(s.File), schema.Text(s.SHA256), schema.Text(s.UID), schema.Integer(len(s.Taken)), schema.Integer(s.Dropped)}})
+		rows = append(rows, store.RowOf("warm_source", schema.Integer(i), schema.Text(s.File), schema.Text(s.SHA256), schema.Text(s.UID), schema.Integer(len(s.Taken)), schema.Integer(s.Dropped)))
 		for n, o := range s.Taken {
 			if len(o.X) != len(j.variables) {
 				return j.refuse("an earlier observation has %d values, the run has %d variables", len(o.X), len(j.variables))
 			}
-			rows = append(rows, row{"warm", []any{schema.Integer(i), schema.Integer(n), schema.Number(o.Mean), schema.Number(o.Variance), schema.Integer(o.Shots)}})
+			rows = append(rows, store.RowOf("warm", schema.Integer(i), schema.Integer(n), schema.Number(o.Mean), schema.Number(o.Variance), schema.Integer(o.Shots)))
 			for v, x := range o.X {
 				if math.IsNaN(x) || math.IsInf(x, 0) {
 					return j.refuse("an earlier observation of %q has no finite setting", s.File)
 				}
-				rows = append(rows, row{"warm_value", []any{schema.Integer(i), schema.Integer(n), schema.Integer(v), schema.Number(x)}})
+				rows = append(rows, store.RowOf("warm_value", schema.Integer(i), schema.Integer(n), schema.Integer(v), schema.Number(x)))
 			}
 		}
 	}

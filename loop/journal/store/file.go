@@ -24,7 +24,7 @@ type File struct {
 
 // OpenFile opens it, and sees that it has the tables of its version.
 func OpenFile(path string, a Access) (*File, error) {
-	db, err := Open(path, a)
+	db, err := open(path, a)
 	if err != nil {
 		return nil, Fault(path, "open it", err)
 	}
@@ -48,7 +48,7 @@ func (f *File) start() (err error) {
 		if len(damage) > 0 {
 			return f.Corrupt(damage[0])
 		}
-		f.salt, err = LoadSalt(tx)
+		f.salt, err = loadSalt(tx)
 		if err == sql.ErrNoRows {
 			return f.Corrupt(Damage{Table: "run", Problem: "no row has the run's uid"})
 		}
@@ -56,9 +56,9 @@ func (f *File) start() (err error) {
 	})
 }
 
-// LoadSalt finds out what the checksums of a file begin with; sql.ErrNoRows where no row has
+// loadSalt finds out what the checksums of a file begin with; sql.ErrNoRows where no row has
 // the run's uid.
-func LoadSalt(q schema.Querier) (schema.Salt, error) {
+func loadSalt(q schema.Querier) (schema.Salt, error) {
 	var version int64
 	if err := pragmaInt(q, "user_version", &version); err != nil {
 		return "", err

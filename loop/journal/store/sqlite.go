@@ -25,10 +25,10 @@ const (
 	CreateFile // writes a new file, with a rollback journal: one file is easy to rename
 )
 
-// Open opens the database at path. Connections are made by first use. Nothing of
+// open opens the database at path. Connections are made by first use. Nothing of
 // this package opens the file past SQLite: closing such a descriptor would drop
 // every lock that SQLite holds on the file in this process.
-func Open(path string, a Access) (*sql.DB, error) {
+func open(path string, a Access) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
