@@ -152,29 +152,38 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 func (l *Loop) runVirtual(ctx context.Context) {
 	clock := l.deps.Clock.(*worker.VirtualClock)
 	for {
-		l.drain()
+		l.drain(ctx)
 		if l.phase == closed {
 			return
 		}
 		if ctx.Err() != nil {
 			l.interrupt()
 		}
-		shotsUntil(l, clock, clock.Now().Add(l.opt.Tick))
+		shotsUntil(ctx, l, clock, clock.Now().Add(l.opt.Tick))
 		l.tick()
 	}
 }
 
 // drain handles results until no job is left.
-func (l *Loop) drain() {
+func (l *Loop) drain(ctx context.Context) {
 	for {
 		results := l.pool.Take()
 		if len(results) == 0 {
 			return
 		}
 		for _, r := range results {
-			l.handle(r)
+			l.handleUnder(ctx, r)
 		}
 	}
+}
+
+// handleUnder handles a result, after the interrupt where the caller's context has ended: a decision that this cut off is
+// nothing to act on.
+func (l *Loop) handleUnder(ctx context.Context, r worker.Result) {
+	if ctx.Err() != nil {
+		l.interrupt()
+	}
+	l.handle(r)
 }
 
 // handle takes in what a job has brought.
@@ -248,7 +257,7 @@ func (l *Loop) runReal(ctx context.Context) {
 		case <-l.pool.Ready():
 			for _, r := range l.pool.Take() {
 				l.stopIfAsked()
-				l.handle(r)
+				l.handleUnder(ctx, r)
 			}
 		case <-l.deps.Panel.Rings():
 			l.stopIfAsked()

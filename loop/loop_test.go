@@ -209,6 +209,37 @@ func TestInterruptBringsActuatorsToTheirShutdownState(t *testing.T) {
 	}
 }
 
+// A decision that the end of the caller's context cuts off is none: nothing is driven there, and no deadline is told to have cut it.
+func TestInterruptedDecisionIsNone(t *testing.T) {
+	tr := newTrial(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	tr.policy.propose = func(ctx context.Context) (policy.Proposal, error) {
+		if len(tr.policy.seen) == 0 {
+			return policy.Proposal{X: []float64{6}}, nil
+		}
+		cancel()
+		<-ctx.Done()
+		return policy.Proposal{X: []float64{3}, Work: 2, Cut: true}, nil
+	}
+	res, err := tr.run(t, ctx)
+	if !errors.Is(err, context.Canceled) || res.Reason != "interrupted" {
+		t.Fatalf("reason %q, error %v", res.Reason, err)
+	}
+	if res.Steps != 1 {
+		t.Errorf("%d steps", res.Steps)
+	}
+	for _, c := range tr.rig.calls("write") {
+		if c.values["a"] == 3 {
+			t.Errorf("written: %v", c.values)
+		}
+	}
+	for _, e := range tr.events {
+		if strings.Contains(e.Message, "deadline") {
+			t.Errorf("told: %s", e.Message)
+		}
+	}
+}
+
 func TestDevicesAreComparedWithTheOptions(t *testing.T) {
 	for want, change := range map[string]func(*plan.Options){
 		`has no channel "volume"; it has a, aux, meter`:       func(o *plan.Options) { o.Sensors[0].Channel.Name = "volume" },

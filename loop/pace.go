@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"time"
 
 	"github.com/labtuner/tuner/loop/worker"
@@ -13,7 +14,7 @@ func soon(l *Loop) (at time.Time, ok bool) {
 }
 
 // shotsUntil advances the clock to the next tick, with the shots that are asked for before it.
-func shotsUntil(l *Loop, clock *worker.VirtualClock, tick time.Time) {
+func shotsUntil(ctx context.Context, l *Loop, clock *worker.VirtualClock, tick time.Time) {
 	for {
 		at, ok := soon(l)
 		if !ok || !at.Before(tick) {
@@ -22,6 +23,6 @@ func shotsUntil(l *Loop, clock *worker.VirtualClock, tick time.Time) {
 		}
 		clock.Advance(at.Sub(clock.Now()))
 		askNow(l.stepper)
-		l.drain()
+		l.drain(ctx)
 	}
 }

@@ -22,7 +22,7 @@ var mutants = []mutant{
 	{27, "instance", "loop/journal/disk/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB", "./loop/journal/controlstate", "TestControlStateIsLocked"},
 	{28, "config", "configs/validate.go", "safetyChecker{k}.safety()", "", "./configs", "TestBadSafetySections"},
 	{28, "contradiction", "configs/validate_safety.go", "k.neverTogether()\n", "", "./configs", "TestBadSafetySections"},
-	{30, "stop", "loop/loop.go", "l.stopIfAsked()\n\t\t\t\tl.handle(r)", "l.handle(r)", "./loop", "TestStopOvertakesTheQueue"},
+	{30, "stop", "loop/loop.go", "l.stopIfAsked()\n\t\t\t\tl.handleUnder(ctx, r)", "l.handleUnder(ctx, r)", "./loop", "TestStopOvertakesTheQueue"},
 	{13, "safe-disk", "loop/plan/limits.go", "l.Tick, l.Links = o.Tick,", "l.DurableWait, l.Tick, l.Links = 1e9, o.Tick,", "./loop", "TestTripDoesNotWaitForTheDisk"},
 	{13, "mqtt-hurry", "drivers/mqtt/link/link.go", "case <-l.urgent:\n\t\treturn Sleep(", "case <-make(chan struct{}):\n\t\treturn Sleep(", "./drivers/mqtt", "TestSafeHasAConnectionMade"},
 	{13, "mqtt-guess", "drivers/mqtt/device.go", "Name:    d.options.ClientName,", "Name:    func() (string, error) { return \"tuner-\" + session, nil },", "./drivers/mqtt", "TestClientIDIsNobodysToGuess"},

@@ -48,7 +48,7 @@ func (f *File) start() (err error) {
 		if len(damage) > 0 {
 			return f.Corrupt(damage[0])
 		}
-		f.salt, err = loadSalt(tx)
+		f.salt, err = LoadSalt(tx)
 		if err == sql.ErrNoRows {
 			return f.Corrupt(Damage{Table: "run", Problem: "no row has the run's uid"})
 		}
@@ -56,9 +56,9 @@ func (f *File) start() (err error) {
 	})
 }
 
-// loadSalt finds out what the checksums of a file begin with; sql.ErrNoRows where no row has
+// LoadSalt finds out what the checksums of a file begin with; sql.ErrNoRows where no row has
 // the run's uid.
-func loadSalt(q schema.Querier) (schema.Salt, error) {
+func LoadSalt(q schema.Querier) (schema.Salt, error) {
 	var version int64
 	if err := pragmaInt(q, "user_version", &version); err != nil {
 		return "", err

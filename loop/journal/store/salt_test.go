@@ -28,7 +28,7 @@ func TestLoadSalt(t *testing.T) {
 		if _, err := db.Exec("CREATE TABLE run (uid TEXT); " + c.fill); err != nil {
 			t.Fatal(err)
 		}
-		salt, err := loadSalt(db)
+		salt, err := LoadSalt(db)
 		if !errors.Is(err, c.err) || err == nil && salt != c.want {
 			t.Errorf("%s: %q, %v; want %q, %v", c.fill, salt, err, c.want, c.err)
 		}

@@ -67,7 +67,7 @@ func (w *Writer) Conn() *sql.Conn {
 
 // Resume finds out how the file's checksums are made.
 func (w *Writer) Resume() (err error) {
-	w.salt, err = loadSalt(w.Conn())
+	w.salt, err = LoadSalt(w.Conn())
 	return err
 }
 
