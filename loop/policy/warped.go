@@ -63,7 +63,7 @@ func (p *warped) ask(more int) error {
 	for i := range rows {
 		x, y = append(x, rows[i].X...), append(y, p.log.Back(rows[i].Mean))
 	}
-	chosen, err := warp.Choose(x, y, len(p.axes))
+	chosen, err := warp.Choose(x, y, len(p.axes), p.model.FittedLengthscales())
 	if err != nil || chosen == p.log {
 		return err
 	}

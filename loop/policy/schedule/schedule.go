@@ -234,13 +234,13 @@ func (e *exploreThenCommit) RecordPlay(set int) {
 //	argmax over i of (g_i - m)/price_i,   g_i the greatest expected upper bound over control set i,
 //
 // m the worth of the recommendation. So a dear set is paid once more can be gained with it, for the same
-// money, than with cheap ones. Where values are no levels but gains by themselves (an improvement, an
+// money, than with cheap ones. Where steps end the run, one has a price by itself ([exploreThenBuy.priceOfStep]). Where values are no levels but gains by themselves (an improvement, an
 // information), m is 0. The first plays guard against a model that is too sure of itself: it then sees nothing
 // to gain elsewhere. See [rootTurns] for how many they are.
 type exploreThenBuy struct {
 	*exploreThenCommit
 	least  float64 // as which a price counts that is lower, so that it can be divided by
-	budget float64 // 0: no bound
+	limits Limits
 	prices []float64
 }
 
@@ -249,7 +249,7 @@ func newExploreThenBuy(sets []space.ControlSet, prices []float64, limits Limits)
 	if limits != (Limits{}) {
 		plays = rootTurns(limits)
 	}
-	e := &exploreThenBuy{newExploreThenCommit(sets, prices, plays), leastPrice(slices.Max(prices)), limits.Budget, slices.Clone(prices)}
+	e := &exploreThenBuy{newExploreThenCommit(sets, prices, plays), leastPrice(slices.Max(prices)), limits, slices.Clone(prices)}
 	e.full = -1 // all compete
 	return e
 }
@@ -290,7 +290,7 @@ func (e *exploreThenBuy) Reprice(prices []float64, alike func(i, j int) bool) {
 // is free never ends a run by its cost, and some gain is always left in it.
 func (e *exploreThenBuy) Eligible(fits []int) []int {
 	eligible := e.exploreThenCommit.Eligible(fits)
-	if e.budget == 0 || e.exploring() {
+	if e.limits.Budget == 0 || e.exploring() {
 		return eligible
 	}
 	used := 0.0
@@ -299,7 +299,7 @@ func (e *exploreThenBuy) Eligible(fits []int) []int {
 			used += float64(n) * e.least
 		}
 	}
-	if used < e.budget {
+	if used < e.limits.Budget {
 		return eligible
 	}
 	paid := slices.DeleteFunc(slices.Clone(eligible), func(i int) bool { return e.prices[i] < e.least })
@@ -317,13 +317,31 @@ func (e *exploreThenBuy) Choose(gains, prices []float64) int {
 	if e.exploring() || e.least == 0 {
 		return num.Argmax(gains)
 	}
-	best, most := 0, math.Inf(-1)
+	best, most, step := 0, math.Inf(-1), e.priceOfStep()
 	for k, gain := range gains {
-		if rate := gain / max(prices[k], e.least); rate > most {
+		if rate := gain / max(prices[k]+step, e.least); rate > most {
 			best, most = k, rate
 		}
 	}
 	return best
+}
+
+// priceOfStep is what a step takes of those that are left, in the unit of cost: the rest of the budget over the steps that
+// are left, so that what is cheap wastes neither them nor money that nothing else could be bought for; at most the
+// highest price, also where the budget has no bound, and 0 where steps have none.
+func (e *exploreThenBuy) priceOfStep() float64 {
+	highest := slices.Max(e.prices)
+	switch {
+	case e.limits.Steps == 0:
+		return 0
+	case e.limits.Budget == 0:
+		return highest
+	}
+	played, spent := 0, 0.0
+	for i, n := range e.plays {
+		played, spent = played+n, spent+float64(n)*e.prices[i]
+	}
+	return min(highest, max(e.limits.Budget-spent, 0)/float64(max(e.limits.Steps-played, 1)))
 }
 
 // Slack lets every set's value be found to the end: a cheap set's counts however far below the greatest it is.

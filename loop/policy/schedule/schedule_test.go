@@ -195,6 +195,41 @@ func TestExploreThenBuy(t *testing.T) {
 	}
 }
 
+// Where steps end the run a step has a price too: what the budget has left for it, at most the highest price. So money that
+// only a dear set can use is spent before the steps are over.
+func TestStepsHaveAPrice(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		cheap         float64 // cost; the other one's is 5
+		limits        Limits
+		cheapPlays    int
+		price, factor float64 // of a step, and by how many times a dear set's gain must be greater
+	}{
+		{"no steps", 1, Limits{Budget: 100}, 0, 0, 5},
+		{"no budget", 1, Limits{Steps: 20}, 10, 5, 10. / 6},
+		{"both", 1, Limits{Budget: 100, Steps: 60}, 10, 90. / 50, 6.8 / 2.8},
+		{"steps run out", 1, Limits{Budget: 100, Steps: 60}, 50, 5, 10. / 6},
+		{"a free set, at the beginning", 0, Limits{Budget: 100, Steps: 200}, 0, 0.5, 11},
+		{"a free set, at the end", 0, Limits{Budget: 100, Steps: 200}, 190, 5, 2},
+		{"more steps than are bought", 1, Limits{Budget: 5, Steps: 60}, 10, 0, 5},
+	} {
+		costs := []float64{c.cheap, 5}
+		e := newExploreThenBuy(sets(2, costs, []int{0}, []int{0, 1}), costs, c.limits)
+		for range c.cheapPlays {
+			e.RecordPlay(0)
+		}
+		if got := e.priceOfStep(); math.Abs(got-c.price) > 1e-12 {
+			t.Errorf("%s: a step has the price %g, want %g", c.name, got, c.price)
+		}
+		e.left = nil // the first plays are over
+		for want, gain := range []float64{0.99 * c.factor, 1.01 * c.factor} {
+			if got := e.Choose([]float64{1, gain}, costs); got != want {
+				t.Errorf("%s: with a gain of %.3f times the cheap one's set %d is played", c.name, gain, got)
+			}
+		}
+	}
+}
+
 // Free sets do not keep a run from spending its budget: they are out when they would have used it up at the least price,
 // unless nothing else fits.
 func TestFreeSetsEnd(t *testing.T) {
