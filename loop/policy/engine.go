@@ -50,6 +50,7 @@ type engine struct {
 	fullOnly    int // the only control set that may be played, -1: all
 	design      *design.Design
 	designOnly  bool // "random" and "sobol": the model serves recommendations only
+	throughLog  bool // the objective is learnt through a logarithm
 
 	lastProposed  int        // the last proposal's step
 	lastObserved  int        // the last step that was observed

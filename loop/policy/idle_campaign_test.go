@@ -85,9 +85,9 @@ func TestManyVariablesAreFittedEarly(t *testing.T) {
 	}
 }
 
-// A hill of two variables among twelve is found, and what is recommended is nowhere near as bad as what a model says that
-// takes the noise for shape: with a logarithm about the best reading, narrower than the noise, it put settings of half the
-// hill's height (regret 5.0 and 6.7) a hundredth of a standard deviation below the top in these two runs of 32.
+// A hill of two variables among twelve is found, and what is recommended is no setting that only a model praises which takes
+// the noise for shape: through a logarithm about the best reading that is narrower than the noise, unmeasured settings of half
+// the hill's height (regret 5.0 and 6.7) were recommended in these two runs of 32, with a standard deviation of a thousandth.
 func TestHillAmongTwelve(t *testing.T) {
 	for _, seed := range []uint64{5005, 6002} {
 		s := Spec{Kind: "irgp-ucb", Confidence: "irgp", Beta: 2, Design: "sobol", InitialSteps: 10, Seed: seed + 1,

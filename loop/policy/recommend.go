@@ -105,10 +105,11 @@ func (e *engine) bestOf(settings [][]float64) (best Recommendation, found bool, 
 const recommendUnits = 64
 
 // surestOfAll is the setting of the greatest lower bound among all, searched from best and the incumbents, or best,
-// once the model decides: readings around a setting tell more of it than each of itself.
+// once the model decides: readings around a setting tell more of it than each of itself. Through a logarithm they may tell
+// too much: one that is narrower than the noise has the model take it for shape, so there a setting must have been measured.
 func surestOfAll(e *engine, best Recommendation) (Recommendation, error) {
 	s, d := &e.spec, e.domains[best.ControlSet]
-	if !s.recommendsAll() || e.designOnly || e.lastObserved <= s.InitialSteps || !e.ready() {
+	if !s.recommendsAll() || e.throughLog || e.designOnly || e.lastObserved <= s.InitialSteps || !e.ready() {
 		return best, nil
 	}
 	terms := e.criterion.Terms(e.memory.linear(e.model.Posterior(), 1, -s.Beta), -s.Beta)

@@ -63,7 +63,7 @@ func (p *warped) ask(more int) error {
 	for i := range rows {
 		x, y = append(x, rows[i].X...), append(y, p.log.Back(rows[i].Mean))
 	}
-	chosen, err := warp.Choose(x, y, len(p.axes), p.model.FittedLengthscales())
+	chosen, err := warp.Choose(x, y, len(p.axes))
 	if err != nil || chosen == p.log {
 		return err
 	}
@@ -73,7 +73,7 @@ func (p *warped) ask(more int) error {
 // adopt brings what was observed from one unit into another.
 func (p *warped) adopt(to warp.Log) error {
 	from := p.log
-	p.log = to
+	p.log, p.engine.throughLog = to, to.Acts()
 	p.cache.Renew()
 	p.kept.Forget()
 	return p.model.Retell(func(r *model.Row) {

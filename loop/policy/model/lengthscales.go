@@ -43,22 +43,6 @@ func (m *Model) Lengthscales() (log, sd []float64, err error) {
 	return pick(m.Active.kernel.Params(nil), at), sd, nil
 }
 
-// FittedLengthscales are those of the latest fit, one for each coordinate, as shares of the ranges; nil where nothing was
-// fitted, or the kernel has none.
-func (m *Model) FittedLengthscales() []float64 {
-	if m.Fitted == nil {
-		return nil
-	}
-	log := pick(m.Fitted.kernel.Params(nil), lengthscalesIn(m.Fitted.kernel))
-	if len(log) != m.Dims {
-		return nil
-	}
-	for i, v := range log {
-		log[i] = math.Exp(v)
-	}
-	return log
-}
-
 // spread is the standard deviation of each logarithm of the fitted kernel.
 func (m *Model) spread() ([]float64, error) {
 	rows := thinned(m.Data.Rows, fitLimit)

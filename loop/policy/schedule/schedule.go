@@ -328,14 +328,15 @@ func (e *exploreThenBuy) Choose(gains, prices []float64) int {
 
 // priceOfStep is what a step takes of those that are left, in the unit of cost: the rest of the budget over the steps that
 // are left, so that what is cheap wastes neither them nor money that nothing else could be bought for; at most the
-// highest price, also where the budget has no bound, and 0 where steps have none.
+// highest price. Where the budget has no bound it is the geometric mean of the lowest and the highest price, by which
+// rootTurns shares the steps, and 0 where steps have none.
 func (e *exploreThenBuy) priceOfStep() float64 {
 	highest := slices.Max(e.prices)
 	switch {
 	case e.limits.Steps == 0:
 		return 0
 	case e.limits.Budget == 0:
-		return highest
+		return math.Sqrt(highest * max(slices.Min(e.prices), e.least))
 	}
 	played, spent := 0, 0.0
 	for i, n := range e.plays {

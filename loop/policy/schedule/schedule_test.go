@@ -206,7 +206,7 @@ func TestStepsHaveAPrice(t *testing.T) {
 		price, factor float64 // of a step, and by how many times a dear set's gain must be greater
 	}{
 		{"no steps", 1, Limits{Budget: 100}, 0, 0, 5},
-		{"no budget", 1, Limits{Steps: 20}, 10, 5, 10. / 6},
+		{"no budget", 1, Limits{Steps: 20}, 10, math.Sqrt(5), math.Sqrt(5)},
 		{"both", 1, Limits{Budget: 100, Steps: 60}, 10, 90. / 50, 6.8 / 2.8},
 		{"steps run out", 1, Limits{Budget: 100, Steps: 60}, 50, 5, 10. / 6},
 		{"a free set, at the beginning", 0, Limits{Budget: 100, Steps: 200}, 0, 0.5, 11},

@@ -25,16 +25,10 @@ const (
 )
 
 // widths of the logarithms that compete, as shares of the distance from the end of the readings that a logarithm
-// is about to their median; lengthscales of the models, the same for all variables, and shares of those that were
-// fitted; and noises, relative to the process's variance.
+// is about to their median; and lengthscales and noises of the models, these relative to the process's variance.
 func widths() []float64       { return []float64{1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5} }
 func lengthscales() []float64 { return []float64{0.1, 0.2, 0.4, 0.8} }
-func ofFitted() []float64     { return []float64{0.5, 1, 2} }
 func noises() []float64       { return []float64{1e-4, 1e-2, 0.1, 1} }
-
-// evenNoises are those where the noise is the same everywhere in y: through a narrow logarithm everything but what is near
-// its reference is small, and the noise may be far more.
-func evenNoises() []float64 { return append(noises(), 10, 100, 1e3, 1e4) }
 
 // Choose is the logarithm that readings y at settings x ask for, row after row of so many unit coordinates; the zero
 // Log where they ask for none. Those about the best reading and those about the worst compete. The evidence of one is
@@ -43,22 +37,9 @@ func evenNoises() []float64 { return append(noises(), 10, 100, 1e3, 1e4) }
 //
 // where a model is a Matern 5/2 process with one of a few lengthscales and noises; its mean is that of the
 // readings, its variance the likeliest. Where the noise is the same everywhere in y rather than in z, only
-// logarithms compete that are ten times as wide as its standard deviation. What the noise is tell models with shares of
-// fitted, a lengthscale for each variable, where it is not nil: a search measures where the objective is greatest, and to a
-// model that does not see how close these settings are, of which some variables have no effect, what the noise does to them is
-// the objective's shape. O(n^3) for 256 readings at most.
-func Choose(x, y []float64, dims int, fitted []float64) (Log, error) {
+// logarithms compete that are ten times as wide as its standard deviation. O(n^3) for 256 readings at most.
+func Choose(x, y []float64, dims int) (Log, error) {
 	r := readings{dims: dims}
-	for _, length := range lengthscales() {
-		r.shapes = append(r.shapes, slices.Repeat([]float64{length * math.Sqrt(float64(dims))}, dims))
-	}
-	r.ofNoise = r.shapes
-	if fitted != nil {
-		r.ofNoise = nil
-		for _, share := range ofFitted() {
-			r.ofNoise = append(r.ofNoise, vectorOf(share, fitted))
-		}
-	}
 	r.take(x, y)
 	if len(r.y) < fewest {
 		return Log{}, nil
@@ -82,21 +63,10 @@ func Choose(x, y []float64, dims int, fitted []float64) (Log, error) {
 	return out, nil
 }
 
-// vectorOf is a multiple of a vector.
-func vectorOf(factor float64, v []float64) []float64 {
-	out := slices.Clone(v)
-	for i := range out {
-		out[i] *= factor
-	}
-	return out
-}
-
 // readings are values at settings, in choose from 0, the worst, to 1.
 type readings struct {
 	x, y []float64
 	dims int
-	// shapes are the lengthscales of the models that choose a logarithm, ofNoise of those that tell the noise.
-	shapes, ofNoise [][]float64
 }
 
 // take takes the newest readings, of equal ones the newest. A sensor at the end of its range, or one of few digits, says
@@ -142,9 +112,9 @@ func (r *readings) candidates() []Log {
 // likeliest is the candidate of the greatest evidence, where the readings ask for it; none is the first.
 func (r *readings) likeliest(all []Log) (Log, error) {
 	evidence := slices.Repeat([]float64{math.Inf(-1)}, len(all))
-	for _, lengths := range r.shapes {
+	for _, length := range lengthscales() {
 		for _, noise := range noises() {
-			g, err := r.model(lengths, slices.Repeat([]float64{noise}, len(r.y)))
+			g, err := r.model(length, slices.Repeat([]float64{noise}, len(r.y)))
 			if err != nil {
 				return Log{}, err
 			}
@@ -180,20 +150,18 @@ func (r *readings) evenNoise(l Log) (float64, error) {
 		squares[i] = slope * slope
 	}
 	ofLogs, even, most, sd := math.Inf(-1), math.Inf(-1), math.Inf(-1), 0.0
-	for _, lengths := range r.ofNoise {
+	for _, length := range lengthscales() {
 		for _, noise := range noises() {
-			value, _, err := r.modelled(lengths, slices.Repeat([]float64{noise}, len(z)), z)
+			value, _, err := r.modelled(length, slices.Repeat([]float64{noise}, len(z)), z)
 			if err != nil {
 				return 0, err
 			}
 			ofLogs = addLogs(ofLogs, value)
-		}
-		for _, noise := range evenNoises() {
 			variances := slices.Clone(squares)
 			for i := range variances { // not less than what a factor needs
 				variances[i] = max(noise*variances[i], 1e-9)
 			}
-			value, variance, err := r.modelled(lengths, variances, z)
+			value, variance, err := r.modelled(length, variances, z)
 			if err != nil {
 				return 0, err
 			}
@@ -202,8 +170,7 @@ func (r *readings) evenNoise(l Log) (float64, error) {
 			}
 		}
 	}
-	share := float64(len(noises())) / float64(len(evenNoises()))
-	if even+math.Log(share) > ofLogs { // each is a mean over its models
+	if even > ofLogs {
 		return sd, nil
 	}
 	return 0, nil
@@ -224,7 +191,8 @@ func (r *readings) seen(l Log) (z []float64, jacobian float64) {
 }
 
 // model is a process of variance 1 that has seen zeros at the settings with these noise variances.
-func (r *readings) model(lengths, variances []float64) (*gpcore.GP, error) {
+func (r *readings) model(length float64, variances []float64) (*gpcore.GP, error) {
+	lengths := slices.Repeat([]float64{length * math.Sqrt(float64(r.dims))}, r.dims)
 	g := gpcore.New(kernels.Matern52(1, lengths), len(r.y))
 	if err := g.Load(r.x, make([]float64, len(r.y)), variances); err != nil {
 		return nil, fmt.Errorf("evidence of the objective's logarithm: %w", err)
@@ -233,8 +201,8 @@ func (r *readings) model(lengths, variances []float64) (*gpcore.GP, error) {
 }
 
 // modelled is the likelihood of values by such a process.
-func (r *readings) modelled(lengths, variances, z []float64) (value, variance float64, err error) {
-	g, err := r.model(lengths, variances)
+func (r *readings) modelled(length float64, variances, z []float64) (value, variance float64, err error) {
+	g, err := r.model(length, variances)
 	if err != nil {
 		return 0, 0, err
 	}

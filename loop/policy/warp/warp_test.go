@@ -71,7 +71,7 @@ func TestChoose(t *testing.T) {
 		for k := range y {
 			y[k] = c.of(smooth[k])
 		}
-		got, err := Choose(x, y, 2, nil)
+		got, err := Choose(x, y, 2)
 		is := none
 		switch {
 		case got.Acts() && got.Center == slices.Max(y):
@@ -83,7 +83,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("seed %d, %s: %+v (%v), want %d", seed, c.name, got, err, c.want)
 		}
 	}
-	if got, err := Choose(x[:4], []float64{1, 1000}, 2, nil); err != nil || got.Acts() {
+	if got, err := Choose(x[:4], []float64{1, 1000}, 2); err != nil || got.Acts() {
 		t.Errorf("two readings: %+v (%v)", got, err)
 	}
 }
@@ -97,7 +97,7 @@ func TestChooseOfNoise(t *testing.T) {
 		for k := range y {
 			x[2*k], x[2*k+1], y[k] = rng.Float64(), rng.Float64(), 5+rng.NormFloat64()
 		}
-		if p, err := Choose(x, y, 2, nil); err != nil || p.Acts() {
+		if p, err := Choose(x, y, 2); err != nil || p.Acts() {
 			wrong++
 		}
 	}
@@ -122,38 +122,12 @@ func TestChooseIsWiderThanTheNoise(t *testing.T) {
 			square := u*u + v*v
 			even[k], shrinking[k] = -2e4*square*square+sd*rng.NormFloat64(), -300*square*math.Exp(0.1*rng.NormFloat64())
 		}
-		wide, err := Choose(x, even, 2, nil)
+		wide, err := Choose(x, even, 2)
 		if err != nil || wide.Acts() && wide.Width < 5*sd { // the standard deviation is known to a factor
 			t.Errorf("seed %d: %+v (%v), and the noise's standard deviation is %g", seed, wide, err, sd)
 		}
-		if narrow, err := Choose(x, shrinking, 2, nil); err != nil || !narrow.Acts() || narrow.Width >= 5*sd {
+		if narrow, err := Choose(x, shrinking, 2); err != nil || !narrow.Acts() || narrow.Width >= 5*sd {
 			t.Errorf("seed %d: %+v (%v) where the noise shrinks", seed, narrow, err)
-		}
-	}
-}
-
-// A search has measured a hill's top many times, and ten of twelve variables have no effect: no logarithm is narrower than
-// the noise, neither about the best reading, among so many of one height, nor about the lowest of a plain.
-func TestNoLogarithmIsNarrowerThanTheNoise(t *testing.T) {
-	const dims, sd = 12, 0.2
-	fitted := slices.Repeat([]float64{8}, dims)
-	fitted[0], fitted[1] = 0.3, 0.3
-	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		var x, y []float64
-		for k := range 43 {
-			row := make([]float64, dims)
-			for i := range row {
-				row[i] = rng.Float64()
-			}
-			if k >= 23 { // near the top
-				row[0], row[1] = 0.8+0.01*rng.NormFloat64(), 0.25+0.01*rng.NormFloat64()
-			}
-			u, v := row[0]-0.8, row[1]-0.25
-			x, y = append(x, row...), append(y, 10*math.Exp(-(u*u+v*v)/(2*0.15*0.15))+sd*rng.NormFloat64())
-		}
-		if l, err := Choose(x, y, dims, fitted); err != nil || l.Acts() && l.Width < 3*sd { // it is known to a factor
-			t.Errorf("seed %d: %+v (%v), and the noise's standard deviation is %g", seed, l, err, sd)
 		}
 	}
 }
