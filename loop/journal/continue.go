@@ -44,9 +44,7 @@ func enter(j *Journal, s Session, words string) error {
 	if err != nil {
 		return store.Fault(j.path, "record that the run goes on", err)
 	}
-	for _, r := range rows {
-		j.rows[r.Table]++
-	}
+	j.rows.add(rows, 1)
 	j.rows["result"], j.finished = 0, false
 	j.events++
 	return nil

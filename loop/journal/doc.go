@@ -108,9 +108,9 @@
 //
 // There is one writing connection, in WAL mode with synchronous=FULL: each
 // recording method is one transaction and ends with an fsync, what Together records is
-// one too, and a run that can be repeated (Options.Repeatable: a simulation) has one a step, beside the next step and not
-// synced. A lost or garbled
-// tail of the log costs the records in it, never one before. On file systems
+// one too, and a run that can be repeated (Options.Repeatable: a simulation) has one a step,
+// beside the next step and not synced. A lost or garbled tail of the log costs the records in it,
+// never one before. On file systems
 // where processes cannot share memory (NFS, SMB, FUSE, exFAT and the like) the
 // journal is kept in DELETE mode with synchronous=EXTRA, with a notice. A clean
 // end folds the log into the one file.

@@ -23,7 +23,7 @@ type SearchSpec struct {
 	Stalled string `toml:"stalled" enum:"repeat,explore" doc:"what follows three steps or more in a row that repeat what is known near the best: repeat: what the acquisition says; explore: a setting far from all that were measured, and others around it where it was better than expected: hills that the model does not know; absent: explore until ten of [stop] steps are left, or a quarter of fewer than forty, where one control set holds all variables, settings are not listed, a step costs the same everywhere, and there is neither a constraint, drift nor a dose; else repeat"`
 	// Recommended says among which settings the recommendation is: "measured", or "model", those between them too. Empty:
 	// "model" in a run that is to end (Steps) where a step costs the same everywhere, else "measured". It counts where the
-	// task is undivided and settings are not listed.
+	// task is undivided and settings are not listed, and while the objective is learnt through no logarithm.
 	// By default: readings around a setting tell more of it than each of itself, and before the end it is measured.
-	Recommended string `toml:"recommended" enum:"measured,model" doc:"among which settings the recommendation is: measured: those that were measured; model: all that lie between them too, by the model; absent: model where stalled's default would explore, else measured"`
+	Recommended string `toml:"recommended" enum:"measured,model" doc:"among which settings the recommendation is: measured: those that were measured; model: all that lie between them too, by the model, but not while that learns through a logarithm; absent: model where stalled's default would explore, else measured"`
 }
