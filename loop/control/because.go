@@ -32,6 +32,9 @@ type Foreseen struct {
 	// Unseen is how far the setting is from all that were measured before, as a share of a range, where it was
 	// chosen for that.
 	Unseen journal.Number `json:"unseen"`
+	// Settled is, where the setting was chosen as the best that was not measured, how many readings the one had that looked
+	// better still.
+	Settled journal.Number `json:"settled"`
 	// Again is, where a setting was measured again to tell it from others near the best, what that was expected to add
 	// to the recommendation's bound.
 	Again journal.Number `json:"again"`
@@ -42,7 +45,7 @@ type Foreseen struct {
 // ForeseenOf reads the policy's explanation; one that cannot be read says nothing.
 func ForeseenOf(d *journal.Decision) Foreseen {
 	none := journal.Number(math.NaN())
-	blank := Foreseen{none, none, none, none, none, none, none, none, none, none, none, none}
+	blank := Foreseen{none, none, none, none, none, none, none, none, none, none, none, none, none}
 	f := blank
 	if json.Unmarshal([]byte(d.Why), &f) != nil {
 		return blank
@@ -56,6 +59,7 @@ const (
 	becauseInitial  = "initial design: spread over the ranges"
 	becauseDesign   = "as the policy's design asks"
 	becauseUnseen   = "explore: the steps before brought nothing new; this one is far from all that were measured"
+	becauseSettled  = "explore: the setting that looks best has readings enough; this is the best of those not measured yet"
 	becauseAgain    = "measured again, to tell it from others near the best before the end"
 	becauseExplore  = "explore: expected worse than the best of then, but uncertain"
 	becauseExploit  = "exploit: expected among the best of then"
@@ -106,6 +110,8 @@ func chosen(d *journal.Decision, f *Foreseen) string {
 		return becauseDesign
 	case f.Unseen.Known():
 		return becauseUnseen
+	case f.Settled.Known():
+		return becauseSettled
 	case f.Again.Known():
 		return becauseAgain
 	case !f.Best.Known():

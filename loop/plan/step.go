@@ -139,7 +139,7 @@ func explain(w policy.Why) string {
 	}
 	text, err := json.Marshal(explained{Again: known(&w.Again), Best: known(&w.Best), BestNoiseVariance: known(&w.BestNoiseVariance), Beta: known(&w.Beta),
 		Feasibility: known(&w.Feasibility), LogWidth: known(&w.LogWidth), Mean: known(&w.Mean), NoiseVariance: known(&w.NoiseVariance),
-		OwnLengthscales: known(&w.OwnLengthscales), Risk: known(&w.Risk), SD: known(&w.SD), Unseen: known(&w.Unseen), Value: known(&w.Value)})
+		OwnLengthscales: known(&w.OwnLengthscales), Risk: known(&w.Risk), SD: known(&w.SD), Settled: known(&w.Settled), Unseen: known(&w.Unseen), Value: known(&w.Value)})
 	if err != nil {
 		return "{}"
 	}
@@ -159,6 +159,7 @@ type explained struct {
 	OwnLengthscales   *float64 `json:"own_lengthscales,omitempty"`
 	Risk              *float64 `json:"risk,omitempty"`
 	SD                *float64 `json:"sd,omitempty"`
+	Settled           *float64 `json:"settled,omitempty"`
 	Unseen            *float64 `json:"unseen,omitempty"`
 	Value             *float64 `json:"value,omitempty"`
 }

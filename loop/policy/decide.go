@@ -30,20 +30,16 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err := e.restrict(d); err != nil {
 		return Proposal{}, err
 	}
-	options, err := e.options(d)
+	c, err := wanted(e, d)
 	if err != nil {
 		return Proposal{}, err
 	}
-	found, err := d.Search(options, e.schedule.Slack()/e.model.Active.Scale)
+	settled, err := leaveSettled(e, d, &c)
 	if err != nil {
 		return Proposal{}, err
 	}
-	k, x, err := e.affordable(d, options, found)
-	if err != nil {
-		return Proposal{}, err
-	}
-	o := &options[k]
-	x, again, err := remeasured(e, d, x)
+	o := &c.options[c.k]
+	x, again, err := remeasured(e, d, c.x)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -51,14 +47,36 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Again = again
-	why.Value = o.InUserUnits(e.model.Active, d.ValueAt(o, found[k], x))
+	if why.Again = again; settled > 0 && math.IsNaN(again) {
+		why.Settled = float64(settled)
+	}
+	why.Value = o.InUserUnits(e.model.Active, d.ValueAt(o, c.found[c.k], x))
 	p, err := e.withCost(Proposal{ControlSet: o.Set, Work: d.Units.Done,
 		Cut: d.Units.Cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 	if err == nil {
-		p.Prior = e.priorOf(step, options, o, p.X)
+		p.Prior = e.priorOf(step, c.options, o, p.X)
 	}
 	return p, err
+}
+
+// choice is what the acquisition wants: setting x of option k, found among the options.
+type choice struct {
+	options []acquisition.Option
+	found   []search.Maximum
+	k       int
+	x       []float64
+}
+
+// wanted is what the acquisition wants of a decision, by what can be paid.
+func wanted(e *engine, d *decision) (c choice, err error) {
+	if c.options, err = e.options(d); err != nil {
+		return choice{}, err
+	}
+	if c.found, err = d.Search(c.options, e.schedule.Slack()/e.model.Active.Scale); err != nil {
+		return choice{}, err
+	}
+	c.k, c.x, err = e.affordable(d, c.options, c.found)
+	return c, err
 }
 
 // fidelityOf is the target fidelity in unit coordinates, NaN for variables that are none;
@@ -118,23 +136,6 @@ func (e *engine) searchOf(d *decision, options []acquisition.Option, problems []
 	return d.Kept.Search(problems, u)
 }
 
-// tried is the penalty of [Spec.Once]: far more than values of a standardised objective
-// differ by, so that a setting which was tried is left for when all were.
-func (e *engine) tried(set int) func(x []float64) float64 {
-	const far = 1e9
-	dom := e.domains[set]
-	used := make(map[int]bool)
-	for _, x := range e.excluded[dom.Set].Settings() {
-		used[dom.ListedAt(x)] = true
-	}
-	return func(x []float64) float64 {
-		if used[dom.ListedAt(x)] {
-			return far
-		}
-		return 0
-	}
-}
-
 // penalised is the option's objective with its penalties: where constraints are not kept,
 // where steps failed, what Once forbids, and what the rest of the budget cannot pay.
 func (e *engine) penalised(d *decision, o acquisition.Option) search.Objective {
@@ -142,8 +143,8 @@ func (e *engine) penalised(d *decision, o acquisition.Option) search.Objective {
 	if v.Decide(d.Step) {
 		out = space.WithPenalty(out, v.Penalty)
 	}
-	if e.spec.Once {
-		out = space.WithPenalty(out, e.tried(o.Set))
+	if e.spec.Once || d.Untried {
+		out = space.WithPenalty(out, tried(e, o.Set))
 	}
 	if e.costs.Bounded() {
 		dom := e.domains[o.Set]
@@ -252,7 +253,7 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 	}
 	s, h := parts[0], e.model.Active
 	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN(), Best: math.NaN(), BestNoiseVariance: math.NaN(),
-		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN(), Again: math.NaN(), LogWidth: math.NaN()}
+		OwnLengthscales: e.model.OwnLengthscales(), Unseen: math.NaN(), Settled: math.NaN(), Again: math.NaN(), LogWidth: math.NaN()}
 	if d.Unseen {
 		w.Unseen = d.ValueAt(o, search.Maximum{}, x)
 	}
@@ -298,7 +299,7 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
 		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, fidelityOf(e), step), Kept: &e.kept, Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
 		Played: out.Played, Search: out.Search, Units: out.Units}
-	out.Unseen, out.searches = false, 0
+	out.Unseen, out.Untried, out.searches = false, false, 0
 	if e.worthIsView() {
 		out.Criterion = &risk.Criterion{Model: e.model, Random: e.criterion.Random, Cache: e.criterion.Cache}
 		for i, v := range out.Views {

@@ -20,6 +20,8 @@ type decision struct {
 	regions map[int]space.Region
 	// Unseen says that it goes where nothing was measured: see stalled.
 	Unseen bool
+	// Untried says that it is among settings that were not measured: see leaveSettled.
+	Untried bool
 
 	searches int // how many it has made over whole domains
 }
@@ -75,7 +77,7 @@ func (e *engine) withCost(p Proposal, x []float64) (Proposal, error) {
 
 func unexplained() Why {
 	n := math.NaN()
-	return Why{n, n, n, n, n, n, n, n, n, n, n, n, n}
+	return Why{n, n, n, n, n, n, n, n, n, n, n, n, n, n}
 }
 
 // options are the acquisition's, in the form that the search looks at.

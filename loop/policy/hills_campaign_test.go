@@ -66,6 +66,7 @@ func hills() []hilly {
 	return []hilly{
 		{name: "decoy", dims: 3, steps: 120, shots: 1, f: decoy, sd: even(1), wrong: 10},
 		{name: "decoy, 60 steps", dims: 3, steps: 60, shots: 1, f: decoy, sd: even(1), wrong: 10},
+		{name: "decoy, no noise", dims: 3, steps: 120, shots: 1, f: decoy, sd: even(0), wrong: 10},
 		{name: "decoy, risk", dims: 3, steps: 120, shots: 4, f: decoy, sd: func(x []float64) float64 { return 0.5 + 2*x[2] }, risk: 0.5, wrong: 10},
 		{name: "levels", dims: 3, steps: 120, shots: 1, levels: []float64{0, 0.2, 0.4, 0.6, 0.8, 1}, f: levelled, sd: even(0.5), wrong: 0.8},
 		{name: "levels, 200 steps", dims: 3, steps: 200, shots: 1, levels: []float64{0, 0.2, 0.4, 0.6, 0.8, 1}, f: levelled, sd: even(0.5), wrong: 0.8},

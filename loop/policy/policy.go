@@ -161,6 +161,9 @@ type Why struct {
 	// Unseen is, where the setting was chosen for being far from all that were measured, how far it is: see
 	// Spec.Stalled.
 	Unseen float64
+	// Settled is, where the setting was chosen as the best that was not measured, how many readings the one has
+	// that looked better still: one more would tell too little. See Spec.Steps.
+	Settled float64
 	// Again is, where a setting is measured again to tell it from others near the best, what that is expected to
 	// add to the recommendation's lower bound: see Spec.Steps.
 	Again float64

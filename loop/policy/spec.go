@@ -102,8 +102,20 @@ func (s *Spec) undivided() bool {
 	return !s.several() && !s.Drift.Tracks() && s.Fidelity == nil && len(s.Constraints) == 0
 }
 
+// leavesUntil is the last step of the search that may leave a setting that was measured often enough for one that was not, 0
+// where none may: only a search that is known to end pays for what it learns.
+func (s *Spec) leavesUntil() int {
+	if s.Steps == 0 || s.Stalled == stalledRepeat || !s.flat() || !s.undivided() {
+		return 0
+	}
+	return s.lastExploring()
+}
+
+// lastExploring is the last step of a search that ends that may look elsewhere: a hill that is found is climbed in the last steps.
+func (s *Spec) lastExploring() int { return s.Steps - min(s.Steps/4, 10) }
+
 // ExploresUntil is the last step of the search that may go where nothing was measured, math.MaxInt where none is the last, 0
-// where none may: a hill that is found is climbed in the last steps. It counts where one belief decides.
+// where none may. It counts where one belief decides.
 func (s *Spec) ExploresUntil() int {
 	asked := s.Stalled == stalledExplore || s.Stalled == "" && s.Steps > 0 && s.flat() && len(s.Candidates) == 0
 	switch {
@@ -112,7 +124,7 @@ func (s *Spec) ExploresUntil() int {
 	case s.Steps == 0:
 		return math.MaxInt
 	}
-	return s.Steps - min(s.Steps/4, 10)
+	return s.lastExploring()
 }
 
 // recommendsAll reports whether a setting may be recommended that was not measured.

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -64,11 +65,6 @@ func (d *Domain) setCandidates(candidates [][]float64) {
 	}
 }
 
-func bitsOf(v float64) []byte {
-	b := math.Float64bits(v + 0) // -0 and 0 are one value
-	return []byte{byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24), byte(b >> 32), byte(b >> 40), byte(b >> 48), byte(b >> 56)}
-}
-
 // enumerate lists all settings where each variable is discrete and they are few.
 func (d *Domain) enumerate() {
 	n := 1
@@ -117,12 +113,13 @@ func (d *Domain) ListedAt(x []float64) int {
 }
 
 // keyOf distinguishes points by their bits.
-func keyOf(x []float64) string {
-	key := make([]byte, 0, 8*len(x))
+func keyOf(x []float64) string { return string(appendKey(nil, x)) }
+
+func appendKey(key []byte, x []float64) []byte {
 	for _, v := range x {
-		key = append(key, bitsOf(v)...)
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0)) // -0 and 0 are one value
 	}
-	return string(key)
+	return key
 }
 
 // ProblemAxes describes a box to the search; nil for a list. They are read only.
@@ -165,6 +162,12 @@ func (d *Domain) Listed() int {
 		return 0
 	}
 	return len(d.List) / len(d.Coords)
+}
+
+// Stepwise reports whether the search steps from value to value in every coordinate, so that a setting is met again to
+// the last bit.
+func (d *Domain) Stepwise() bool {
+	return d.Listed() > 0 || len(d.Coords) > 0 && !slices.ContainsFunc(d.Coords, func(i int) bool { return !d.Axes[i].stepwise() })
 }
 
 // Row is setting k of the list; it aliases the list.
