@@ -11,7 +11,8 @@ import (
 )
 
 // Doubts lists what is legal in the file and looks like a slip: limits that limit nothing, times
-// that are longer than a person would wait, two sections that say the same, one shot to learn noise from.
+// that are longer than a person would wait, two sections that say the same, one shot to learn noise from,
+// a budget that leaves a part of the file without effect.
 // Each has its line, and what to do if it was not meant.
 func (c *Config) Doubts() []Problem {
 	d := doubter{checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum, nil)}}
@@ -24,6 +25,7 @@ func (c *Config) Doubts() []Problem {
 	d.doubtful()
 	d.patience()
 	d.singleShots()
+	d.budgets()
 	for _, name := range slices.Sorted(maps.Keys(c.Safety.Sensors)) {
 		d.sensor(name, c.Safety.Sensors[name])
 	}
@@ -82,8 +84,6 @@ func (k *doubter) actuator(v *Variable, s *SafetyVariable, variable, at string) 
 	if t := v.Readback.Timeout; t < k.cfg.Tick {
 		k.bad(variable+".readback", fmt.Sprintf("timeout is %s by default, shorter than a tick (%s): setpoints are sent again before a reading can come", schema.FormatDuration(t), schema.FormatDuration(k.cfg.Tick)), "write the timeout that fits the tick")
 	}
-	if s.Lease != nil {
-	}
 	if e := s.Exposure; e != nil {
 		k.outlasts(at+".exposure.time", e.Time)
 		if e.Time < k.cfg.Tick {
@@ -138,8 +138,6 @@ func (k *doubter) sensor(name string, s SafetySensor) {
 	}
 	if stuck := value[int](k.cfg, at+".stuck"); stuck > 1_000_000 {
 		k.bad(at+".stuck", fmt.Sprintf("%d identical readings never come together", stuck), "")
-	}
-	if s.Agree != nil {
 	}
 }
 
