@@ -10,12 +10,12 @@ import (
 // no step can pay.
 func (k *doubter) budgets() {
 	stop := &k.cfg.Stop
-	if stop.Steps != nil && k.cfg.Policy.Parts().Acquisition != acquireNone && *stop.Steps <= k.cfg.Policy.Initial.Steps {
+	if stop.Steps != nil && len(k.cfg.Model.WarmStart) == 0 && k.cfg.Policy.Parts().Acquisition != acquireNone && *stop.Steps <= k.cfg.Policy.Initial.Steps {
 		at, others := "stop.steps", "policy.initial.steps"
 		if k.given(others) {
 			at, others = others, at
 		}
-		k.bad(at, fmt.Sprintf("the run ends after %d steps, and the first %d are spread over the ranges: the model decides none", *stop.Steps, k.cfg.Policy.Initial.Steps), "take fewer initial steps, or let the run be longer", others)
+		k.bad(at, fmt.Sprintf("the run ends after %d steps, and the first %d are initial ones: the model decides none", *stop.Steps, k.cfg.Policy.Initial.Steps), "take fewer initial steps, or let the run be longer", others)
 	}
 	if stop.Cost == nil {
 		return

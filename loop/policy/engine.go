@@ -18,6 +18,12 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
+// history is what became of settings.
+type history struct {
+	excluded []*exclusion.Record // by control set
+	measured *space.Settings     // nil where no setting is left for a new one: see leaveSettled
+}
+
 // engine is every policy of this package: parts, put together by New.
 //
 //	Observe -> ledger, random variables, exclusions, model
@@ -38,8 +44,8 @@ type engine struct {
 	criterion   *risk.Criterion
 	constraints *constraint.Set
 	confidence  confidence.Parameter
-	excluded    []*exclusion.Record // by control set
-	track       *drift.Tracker      // nil where nothing is held and no jump is looked for
+	history
+	track *drift.Tracker // nil where nothing is held and no jump is looked for
 
 	acquisition acquisition.Function
 	kept        acquisition.Kept

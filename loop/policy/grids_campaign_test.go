@@ -121,10 +121,23 @@ type gridPlay struct {
 	proposals []Proposal
 }
 
-func (g *grid) play(t *testing.T, seed uint64, stalled string) (out gridPlay) {
+func (g *grid) play(t *testing.T, seed uint64, stalled string) gridPlay {
+	t.Helper()
+	return g.playWith(t, seed, g.spec(seed, stalled), 0, nil)
+}
+
+// playWith is a run of a specification whose settings are read back with an error of so much of the range, behind earlier readings.
+func (g *grid) playWith(t *testing.T, seed uint64, s Spec, readback float64, earlier []Observation) (out gridPlay) {
 	t.Helper()
 	f := g.draw(rand.New(rand.NewPCG(seed, 5)), g.dims, g.count)
-	p, rng, readings := fresh(t, g.spec(seed, stalled)), rand.New(rand.NewPCG(seed, 77)), map[int]int{}
+	p, rng, readings := fresh(t, s), rand.New(rand.NewPCG(seed, 77)), map[int]int{}
+	for i := range earlier {
+		earlier[i].Mean = f(earlier[i].X) + g.sd*rng.NormFloat64()
+		readings[g.cell(earlier[i].X)]++
+	}
+	if err := p.(Warmer).Warm(earlier); err != nil {
+		t.Fatal(err)
+	}
 	for step := 1; step <= g.steps; step++ {
 		q, err := p.Propose(t.Context())
 		if err != nil {
@@ -133,7 +146,11 @@ func (g *grid) play(t *testing.T, seed uint64, stalled string) (out gridPlay) {
 		out.proposals = append(out.proposals, q)
 		readings[g.cell(q.X)]++
 		out.most = max(out.most, readings[g.cell(q.X)])
-		observe(t, p, Observation{Step: step, X: q.X, Mean: f(q.X) + g.sd*rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Cost: 1, Valid: true})
+		x := slices.Clone(q.X)
+		for i := range x {
+			x[i] += readback * rng.NormFloat64()
+		}
+		observe(t, p, Observation{Step: step, X: x, Mean: f(q.X) + g.sd*rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Cost: 1, Valid: true})
 	}
 	r, err := p.Recommend()
 	if err != nil {

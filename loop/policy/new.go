@@ -143,6 +143,7 @@ func assemble(s Spec) (*engine, error) {
 		e.domains = append(e.domains, d)
 		e.excluded = append(e.excluded, exclusion.New(d.Size(), s.Model.Capacity))
 	}
+	e.measured = newMeasured(&e.spec, e.domains)
 	e.target = newTargetDomain(&e.spec, e.domains, e.axes)
 	random := space.NewRandomVariables(s.Variables, e.axes, s.Model.Capacity, s.Drift.Tracks(), s.Seed)
 	e.track = drift.New(s.Drift, p.Track, e.domains, s.InitialSteps)

@@ -21,29 +21,35 @@ func leaveSettled(e *engine, d *decision, c *choice) (readings int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if n, _ := readingsAt(e, e.domains[other.options[other.k].Set], other.x); n > 0 { // all are measured
-		d.Untried = false
+	if d.Untried = !e.measured.Has(other.x); !d.Untried { // all are measured
 		return 0, nil
 	}
 	*c = other
 	return readings, nil
 }
 
-// settled is how many readings the setting has that a decision wants, where these are enough, else 0: by the
-// variances v of their noise
+// settled is how many readings n the setting has that a decision wants, where these are enough, else 0: with the variance v of
+// their noise
 //
-//	1 / sum of 1/v <= settledSD^2
+//	v/n <= settledSD^2
 //
 // and two at least, for one may be an outlier.
 func settled(e *engine, d *decision, c *choice) int {
-	dom := e.domains[c.options[c.k].Set]
-	if d.Unseen || len(d.regions) > 0 || e.spec.Once || !leavesSettled(e, d.Step) || !dom.Stepwise() {
+	if e.measured == nil || d.Unseen || len(d.regions) > 0 || e.spec.Once || !leavesSettled(e, d.Step) {
 		return 0
 	}
-	if n, precision := readingsAt(e, dom, c.x); n >= 2 && precision*settledSD*settledSD >= 1 {
+	if n := e.measured.Readings(c.x); n >= 2 && noiseNear(e, c.x) <= float64(n)*settledSD*settledSD {
 		return n
 	}
 	return 0
+}
+
+// newMeasured counts the readings of settings for [settled]; nil where that does not apply.
+func newMeasured(s *Spec, domains []*space.Domain) *space.Settings {
+	if s.leavesUntil() == 0 || !domains[0].Stepwise() {
+		return nil
+	}
+	return space.NewSettings(domains[0])
 }
 
 // leavesSettled reports whether a step of the search may leave the setting that the acquisition wants for a new one.
@@ -51,26 +57,36 @@ func leavesSettled(e *engine, step int) bool {
 	return step-e.compared <= e.spec.leavesUntil() && !e.model.Deciding()
 }
 
-// readingsAt is how many readings of a setting of a domain the model has, and the sum of 1 over their noise's variance by the most
-// probable process, of the standardised objective.
-func readingsAt(e *engine, dom *space.Domain, x []float64) (n int, precision float64) {
-	const same = 1e-18 // squared, of a range: what a setting in users' units loses
-	process, at := e.model.Posterior().MostProbable(), e.memory.Floats(dom.Size())
-	for i := range min(process.GP.Len(), len(e.model.Data.Rows)) {
+// noiseNear is the variance of a reading's noise by the most probable process, of the standardised objective: the mean of those
+// of the rows at x, of all rows where the model has none there any more.
+func noiseNear(e *engine, x []float64) float64 {
+	const same = 1e-4 // squared, of a range
+	process, dom, at := e.model.Posterior().MostProbable(), e.domains[0], e.memory.Floats(len(x))
+	here, all, n := 0.0, 0.0, 0
+	rows := min(process.GP.Len(), len(e.model.Data.Rows))
+	for i := range rows {
+		v := process.GP.NoiseVariance(i)
+		all += v / float64(rows)
 		if dom.Project(at, e.model.Data.Rows[i].X); num.SquaredDistance(at, x) <= same {
-			n, precision = n+1, precision+1/process.GP.NoiseVariance(i)
+			here, n = here+v, n+1
 		}
 	}
-	return n, precision
+	if n == 0 {
+		return all
+	}
+	return here / float64(n)
 }
 
 // tried is the penalty of settings that were measured or failed: far more than values of a standardised objective
 // differ by, so that one is left for when all were.
 func tried(e *engine, set int) func(x []float64) float64 {
 	const far = 1e9
-	used := space.NewSettings(e.domains[set])
-	for _, x := range e.excluded[set].Settings() {
-		used.Add(x)
+	used := e.measured
+	if used == nil || e.spec.Once {
+		used = space.NewSettings(e.domains[set])
+		for _, x := range e.excluded[set].Settings() {
+			used.Add(x, 0)
+		}
 	}
 	return func(x []float64) float64 {
 		if used.Has(x) {

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/labtuner/tuner/scripts/testsize"
@@ -41,8 +42,45 @@ func TestASettledSettingIsLeft(t *testing.T) {
 	}
 }
 
-// A setting of a box has too many beside it to be left for, settings of a table are tried once by another rule, and a run without an
-// end never stops paying.
+// What counts as measured: settings that are read back as something a little else, those of earlier runs, and those that the model has
+// dropped for its capacity.
+func TestSettledCountsWhatWasMeasured(t *testing.T) {
+	for seed := range uint64(testsize.Of(2, 10)) {
+		g := grid{"one alone", 2, 6, 60, 0.5, oneAlone}
+		full := g.spec(seed, "")
+		full.Model.Capacity = 20
+		var earlier []Observation
+		for k := range 24 {
+			x := []float64{float64(k/2%6) / 5, float64(k/12) / 5}
+			earlier = append(earlier, Observation{ControlSet: -1, X: x, Variance: math.NaN(), Shots: 1, Valid: true})
+		}
+		for name, c := range map[string]struct {
+			spec     Spec
+			readback float64
+			earlier  []Observation
+		}{"readback": {spec: g.spec(seed, ""), readback: 1e-3}, "earlier": {spec: g.spec(seed, ""), earlier: earlier}, "capacity": {spec: full}} {
+			run := g.playWith(t, seed, c.spec, c.readback, slices.Clone(c.earlier))
+			measured, left := map[int]bool{}, 0
+			for _, o := range c.earlier {
+				measured[g.cell(o.X)] = true
+			}
+			for step, q := range run.proposals {
+				if !math.IsNaN(q.Why.Settled) {
+					if left++; measured[g.cell(q.X)] {
+						t.Errorf("%s, seed %d: step %d takes %v for one that was not measured", name, seed, step+1, q.X)
+					}
+				}
+				measured[g.cell(q.X)] = true
+			}
+			if left == 0 || run.untried > 9 {
+				t.Errorf("%s, seed %d: %d steps leave a setting, %d are not tried, one %d times", name, seed, left, run.untried, run.most)
+			}
+		}
+	}
+}
+
+// A run that is known to end leaves settings in steps, those of a table too; one without an end never stops paying, and a risk
+// weighs variances, of which few readings tell little.
 func TestWhoLeavesASettledSetting(t *testing.T) {
 	g := grid{"one alone", 2, 6, 60, 0.5, oneAlone}
 	for name, c := range map[string]struct {
@@ -54,6 +92,7 @@ func TestWhoLeavesASettledSetting(t *testing.T) {
 		"no end":    {func(s *Spec) { s.Steps = 0 }, 0},
 		"explore":   {func(s *Spec) { s.Steps, s.Stalled = 0, stalledExplore }, 0},
 		"repeat":    {func(s *Spec) { s.Stalled = stalledRepeat }, 0},
+		"risk":      {func(s *Spec) { s.Risk = 1 }, 0},
 		"few":       {func(s *Spec) { s.Steps = 20 }, 15},
 		"costs":     {func(s *Spec) { s.SettingCost = func(_ int, x []float64) float64 { return x[0] } }, 0},
 		"timescale": {func(s *Spec) { s.Drift.Timescale = []float64{50} }, 0},

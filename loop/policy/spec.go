@@ -103,9 +103,10 @@ func (s *Spec) undivided() bool {
 }
 
 // leavesUntil is the last step of the search that may leave a setting that was measured often enough for one that was not, 0
-// where none may: only a search that is known to end pays for what it learns.
+// where none may: only a search that is known to end pays for what it learns, and a risk weighs variances, of which few readings
+// tell little.
 func (s *Spec) leavesUntil() int {
-	if s.Steps == 0 || s.Stalled == stalledRepeat || !s.flat() || !s.undivided() {
+	if s.Steps == 0 || s.Risk > 0 || s.Stalled == stalledRepeat || !s.flat() || !s.undivided() {
 		return 0
 	}
 	return s.lastExploring()
