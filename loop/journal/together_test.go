@@ -120,9 +120,15 @@ func TestRepeatable(t *testing.T) {
 		if err := journaltest.Perform(j, i); err != nil {
 			t.Fatal(err)
 		}
-		// What a decision finds is committed beside its step, whole.
+		// What a decision finds is committed beside its step, whole: also where that comes between two queries of a count, which is
+		// then repeated.
+		most := i / journaltest.OpsPerStep * journaltest.OpsPerStep
+		whole := func(n int) bool { return n == most || n == max(most-journaltest.OpsPerStep, 0) }
 		n, err := performed(journaltest.MustRead(t, path))
-		if most := i / journaltest.OpsPerStep * journaltest.OpsPerStep; err != nil || n != most && n != max(most-journaltest.OpsPerStep, 0) {
+		if err == nil && !whole(n) {
+			n, err = performed(journaltest.MustRead(t, path))
+		}
+		if err != nil || !whole(n) {
 			t.Fatalf("after record %d the file holds %d, want %d or those of a step less: %v", i, n, most, err)
 		}
 	}
