@@ -20,6 +20,7 @@ func TestDoubtsOfBudgets(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, at, want string }{
 		"all steps are initial ones": {change(safeBench, "steps = 20", "steps = 10"), "steps = 10", "the run ends after 10 steps, and the first 10 are initial ones: the model decides none"},
+		"a run that starts warm":     {change(safeBench, "steps = 20", "steps = 10") + "\n[model]\nwarm_start = [\"earlier.csv\"]\n", "", ""},
 		"one is decided":             {change(safeBench, "steps = 20", "steps = 11"), "", ""},
 		"a set is too dear":          {change(sample, "cost = 4.0", "cost = 4000.0"), "cost = 4000.0", "a step of this set costs 4000, more than the whole run may"},
 	} {
