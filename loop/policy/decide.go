@@ -47,7 +47,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	if why.Again = again; settled > 0 && math.IsNaN(again) {
+	if why.Again = again; settled > 0 {
 		why.Settled = float64(settled)
 	}
 	why.Value = o.InUserUnits(e.model.Active, d.ValueAt(o, c.found[c.k], x))

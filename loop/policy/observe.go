@@ -125,12 +125,7 @@ func (e *engine) countFailures(o Observation, x []float64) {
 	at := e.memory.Floats(d.Size())
 	d.Project(at, x)
 	v.Add(at, o.Valid, o.Step)
-	if n := 0; e.measured != nil {
-		if o.Valid {
-			n = 1
-		}
-		e.measured.Add(at, n)
-	}
+	e.measured.Add(at, o.Valid)
 	asked := o.Requested
 	if asked == nil && e.last.Step == o.Step && e.last.ControlSet == o.ControlSet {
 		asked = e.last.X
@@ -144,8 +139,6 @@ func (e *engine) countFailures(o Observation, x []float64) {
 	}
 	if !slices.ContainsFunc(requested, math.IsNaN) && !v.Same(requested, at) {
 		v.Add(requested, false, o.Step)
-		if e.measured != nil {
-			e.measured.Add(requested, 0)
-		}
+		e.measured.Add(requested, false)
 	}
 }

@@ -162,7 +162,7 @@ type Why struct {
 	// Spec.Stalled.
 	Unseen float64
 	// Settled is, where the setting was chosen as the best that was not measured, how many readings the one has
-	// that looked better still: one more would tell too little. See Spec.Steps.
+	// that looked better still: one more would tell too little. See Spec.Stalled.
 	Settled float64
 	// Again is, where a setting is measured again to tell it from others near the best, what that is expected to
 	// add to the recommendation's lower bound: see Spec.Steps.

@@ -85,7 +85,7 @@ func tried(e *engine, set int) func(x []float64) float64 {
 	if used == nil || e.spec.Once {
 		used = space.NewSettings(e.domains[set])
 		for _, x := range e.excluded[set].Settings() {
-			used.Add(x, 0)
+			used.Add(x, false)
 		}
 	}
 	return func(x []float64) float64 {

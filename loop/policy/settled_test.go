@@ -10,8 +10,8 @@ import (
 )
 
 // Of 36 settings one by itself is better than a hill's top, which has the acquisition measure the top again and again: of 20
-// runs of 60 steps 13 end there with "repeat", 21 settings untried in the middle one. A setting that has readings enough is left for one that was never measured,
-// until ten steps are left.
+// runs of 60 steps 13 end there with "repeat", and leave 20 settings untried on average. A setting that has readings enough is
+// left for one that was never measured, until ten steps are left.
 func TestASettledSettingIsLeft(t *testing.T) {
 	g := grid{"one alone", 2, 6, 60, 0.5, oneAlone}
 	seeds := testsize.Of(4, 20)

@@ -14,14 +14,7 @@ import (
 
 // decoy is a broad hill of 70 and, far from it, a narrower one of 100, of three variables.
 func decoy(x []float64) float64 {
-	hill := func(height, width float64, top ...float64) float64 {
-		square := 0.0
-		for i, v := range x {
-			square += (v - top[i]) * (v - top[i])
-		}
-		return height * math.Exp(-square/(2*width*width))
-	}
-	return hill(70, 0.25, 0.25, 0.3, 0.7) + hill(100, 0.16, 0.75, 0.7, 0.3)
+	return hill(70, 0.25, []float64{0.25, 0.3, 0.7}, x) + hill(100, 0.16, []float64{0.75, 0.7, 0.3}, x)
 }
 
 func decoySpec(seed uint64, stalled string) Spec {

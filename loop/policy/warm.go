@@ -36,9 +36,7 @@ func (e *engine) Warm(observations []Observation) error {
 		for i, v := range o.X {
 			x[i] = e.axes[i].Unit(v)
 		}
-		if e.measured != nil {
-			e.measured.AddNear(x)
-		}
+		e.measured.AddNear(x)
 		variance := o.Variance
 		if o.Shots < 2 {
 			variance = math.NaN()

@@ -15,17 +15,28 @@ type Settings struct {
 // NewSettings returns an empty count.
 func NewSettings(d *Domain) *Settings { return &Settings{domain: d, readings: map[string]int{}} }
 
-// Add counts so many readings at x, also none, so that [Settings.Has] knows the setting.
-func (s *Settings) Add(x []float64, readings int) {
-	s.readings[keyOf(s.nearest(x))] += readings
+// Add counts a step at x: its reading, where it is valid, else none, so that [Settings.Has] knows the setting all the same. A nil
+// count stays empty.
+func (s *Settings) Add(x []float64, valid bool) {
+	if s == nil {
+		return
+	}
+	key, readings := keyOf(s.nearest(x)), 0
+	if valid {
+		readings = 1
+	}
+	s.readings[key] += readings
 }
 
 // near is how far from a setting, as a share of each range, a reading lies at most that counts for it where nothing says that it
 // was asked for.
 const near = 0.01
 
-// AddNear counts a reading at x, if that is a setting.
+// AddNear counts a reading at x, if that is a setting. A nil count stays empty.
 func (s *Settings) AddNear(x []float64) {
+	if s == nil {
+		return
+	}
 	at := s.nearest(x)
 	for j := range at {
 		if !(math.Abs(at[j]-x[j]) <= near) {

@@ -17,7 +17,7 @@ const (
 	// mostReadings bounds the work: the newest count.
 	mostReadings = 256
 	// apart is how far from each other two places are, as a root mean square over coordinates of shares of their ranges. Of
-	// 0.003, 0.01, 0.02 and 0.04 it lost least where a logarithm helps; with all, no run of 60 was left on the decoy of TestHills that
+	// 0.003, 0.01, 0.02 and 0.04 it lost least where a logarithm helps; with each of them no run of 60 was left on the decoy of TestHills that
 	// has no noise, of which eight were without.
 	apart = 0.003
 	// fewest readings say nothing of their spread.
