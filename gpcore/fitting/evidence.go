@@ -24,11 +24,13 @@ type evidence struct {
 
 	m           *model.Model
 	noise       []float64
-	ones, resid []float64 // W 1 and W (y - mean), then K^-1 (y - mean)
+	ones, resid []float64 // W 1 and W (y - mean)
+	alpha       []float64 // K^-1 (y - mean)
 	v, u        []float64 // panels for K^-1
 
 	at          []float64 // where the state below was evaluated
 	valid       bool
+	precision   float64 // of the posterior of the mean
 	result      Result
 	best        Result
 	first       float64 // log posterior of the first point, with the mean of an earlier fit
@@ -68,11 +70,8 @@ func newEvidence(p Problem) (*evidence, error) {
 		}
 	}
 	e.m = model.New(p.Kernel, n)
-	if err := e.m.Load(p.X, p.Y, vec.Constant(n, 1+e.m.Kernel.Variance(p.X[:d]))); err != nil {
-		return nil, err
-	}
 	c := vec.Up24(n)
-	e.noise, e.ones, e.resid = make([]float64, n), make([]float64, c), make([]float64, c)
+	e.noise, e.ones, e.resid, e.alpha = make([]float64, n), make([]float64, c), make([]float64, c), make([]float64, c)
 	e.v, e.u = make([]float64, c*vec.Lanes), make([]float64, c*vec.Lanes)
 	return e, nil
 }
@@ -99,6 +98,9 @@ func (e *evidence) draw(v []float64, rng *rand.Rand) {
 // value is the log posterior at v, -Inf where it cannot be computed. It keeps the
 // factor for gradient.
 func (e *evidence) value(v []float64) float64 {
+	if e.valid && slices.Equal(e.at, v) {
+		return e.result.LogPosterior
+	}
 	begun := e.begun
 	e.valid, e.begun = false, true
 	for _, t := range v {
@@ -123,10 +125,11 @@ func (e *evidence) value(v []float64) float64 {
 		e.noise[i] = s + extra
 	}
 	k := e.p.Kernel.WithParams(e.logs)
-	if e.m.Refit(k, e.noise) != nil {
+	if e.m.LoadAs(k, e.p.X, e.p.Y, e.noise) != nil {
 		return math.Inf(-1)
 	}
 	mean, precision, ll := e.profile()
+	e.precision = precision
 	e.at = append(e.at[:0], v...)
 	e.valid = true
 	e.result = Result{Kernel: k, Mean: mean, NoiseVariance: extra, LogPosterior: ll + prior}
@@ -144,7 +147,8 @@ func (e *evidence) value(v []float64) float64 {
 }
 
 // profile returns the most probable constant mean, the precision of its posterior, 0 where it
-// is not fitted, and the log marginal likelihood there with the mean's prior, and leaves W (y - mean) in e.resid.
+// is not fitted, and the log marginal likelihood there with the mean's prior, and leaves W (y - mean) in e.resid
+// and K^-1 (y - mean) in e.alpha.
 func (e *evidence) profile() (mean, precision, ll float64) {
 	f := e.m.Factor
 	copy(e.resid, f.B[:e.n])
@@ -168,6 +172,10 @@ func (e *evidence) profile() (mean, precision, ll float64) {
 	for k := range e.n {
 		ll += math.Log(f.W[k*f.Stride+k])
 	}
+	clear(e.alpha)
+	for r := 0; r < e.n; r += vec.Rows {
+		vec.Axpys8(e.alpha[:r+8], f.W[r*f.Stride:], f.Stride, e.resid[r:r+8])
+	}
 	return mean, precision, ll
 }
 
@@ -181,14 +189,9 @@ func (e *evidence) gradient(g, v []float64) {
 			return
 		}
 	}
-	f := e.m.Factor
-	alpha := make([]float64, vec.Up8(e.n))
-	for r := 0; r < e.n; r += vec.Rows {
-		vec.Axpys8(alpha[:r+8], f.W[r*f.Stride:], f.Stride, e.resid[r:r+8])
-	}
 	sum, trace := make([]float64, len(e.logs)), 0.0
 	for c := 0; c < e.n; c += vec.Lanes {
-		trace += e.derivativeWeights(c, alpha)
+		trace += e.derivativeWeights(c)
 		p := e.columns(c)
 		e.m.Eval.HyperGradient(&p, e.u[c*vec.Lanes:], sum)
 	}
@@ -208,7 +211,7 @@ func (e *evidence) gradient(g, v []float64) {
 // j = c..c+23, halved on the diagonal and zero above it and beyond n, and returns
 // the sum of the diagonal: the derivative of the log likelihood by a parameter t is
 // the sum over all these times dK_ij/dt (Rasmussen & Williams 2006, eq. 5.9).
-func (e *evidence) derivativeWeights(c int, alpha []float64) (trace float64) {
+func (e *evidence) derivativeWeights(c int) (trace float64) {
 	e.inverseColumns(c)
 	for i := c; i < e.n; i++ {
 		u := e.u[i*vec.Lanes : (i+1)*vec.Lanes]
@@ -217,7 +220,7 @@ func (e *evidence) derivativeWeights(c int, alpha []float64) (trace float64) {
 				u[j] = 0
 				continue
 			}
-			u[j] = float64(alpha[i]*alpha[c+j]) - u[j]
+			u[j] = float64(e.alpha[i]*e.alpha[c+j]) - u[j]
 		}
 		if i < c+vec.Lanes {
 			u[i-c] /= 2

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
-
-	"gonum.org/v1/gonum/optimize"
 
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
@@ -66,8 +63,8 @@ type Result struct {
 var ErrNoFit = errors.New("gpcore: no hyperparameters could be evaluated; check that noise variances are not too small, or give more time")
 
 // Fit maximises the log marginal likelihood plus the log prior over the
-// logarithms of the hyperparameters, by L-BFGS with analytic gradients from each
-// start in turn (Rasmussen & Williams 2006, section 5.4.1). The constant mean is
+// logarithms of the hyperparameters, with analytic gradients (Rasmussen & Williams 2006, section 5.4.1), by BFGS
+// whose first metric is the average information, from each start in turn. The constant mean is
 // eliminated: for given hyperparameters its maximum is
 // 1^T K^-1 y / (1^T K^-1 1 + 1/MeanSD^2). When ctx ends, the best point seen so far
 // is returned; an error only if there is none. Each evaluation is O(n^3). The result
@@ -80,15 +77,10 @@ func Fit(ctx context.Context, p Problem) (Result, error) {
 	rng := rand.New(rand.NewPCG(p.Seed, 0x6770636f7265)) // the stream is the package's own
 	start := e.start()
 	for s := 0; s <= p.Starts && ctx.Err() == nil; s++ {
-		switch {
-		case s > 0:
+		if s > 0 {
 			e.draw(start, rng)
-			e.climb(ctx, start)
-		case p.Earlier != nil:
-			e.climbOn(ctx, start, p.Earlier)
-		default:
-			e.climb(ctx, start)
 		}
+		e.climb(ctx, start)
 	}
 	if e.best.Kernel == nil {
 		if err := ctx.Err(); err != nil {
@@ -98,54 +90,4 @@ func Fit(ctx context.Context, p Problem) (Result, error) {
 	}
 	e.best.Gain, e.best.Evaluations = e.best.LogPosterior-e.first, e.evaluations
 	return e.best, nil
-}
-
-// climb runs one L-BFGS search. How it ends is of no interest: the evidence keeps
-// the best point of all searches, also where no further progress was possible within
-// rounding, or the start cannot be evaluated.
-func (e *evidence) climb(ctx context.Context, start []float64) {
-	// Both thresholds are in the logarithm of the posterior. A gain below 1e-4 in each of three iterations, or a slope
-	// below 1e-3 for a factor of e in a hyperparameter, makes the values found at most a thousandth more probable: the
-	// spread of the posterior, where that falls by a half, is hundreds of times as far away.
-	settings := optimize.Settings{
-		GradientThreshold: 1e-3,
-		MajorIterations:   100,
-		FuncEvaluations:   300,
-		Converger:         &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3},
-	}
-	_ = e.minimise(ctx, start, copied, copied, &settings, &optimize.LBFGS{})
-}
-
-func copied(to, from []float64) { copy(to, from) }
-
-// minimise searches for the most probable values in coordinates z, from start: values sets those of the
-// evidence, and slopes the derivatives by z from those by the values. An error says that the search stopped where
-// it was.
-func (e *evidence) minimise(ctx context.Context, start []float64, values, slopes func(to, from []float64), settings *optimize.Settings, method optimize.Method) error {
-	v, g := make([]float64, len(start)), make([]float64, len(start))
-	problem := optimize.Problem{
-		Func: func(z []float64) float64 {
-			if ctx.Err() != nil {
-				return math.Inf(1)
-			}
-			values(v, z)
-			return -e.value(v)
-		},
-		Grad: func(slope, z []float64) {
-			values(v, z)
-			e.gradient(g, v)
-			slopes(slope, g)
-			for i := range slope {
-				slope[i] = -slope[i]
-			}
-		},
-		Status: func() (optimize.Status, error) {
-			if ctx.Err() != nil {
-				return optimize.RuntimeLimit, nil
-			}
-			return optimize.NotTerminated, nil
-		},
-	}
-	_, err := optimize.Minimize(problem, start, settings, method)
-	return err
 }

@@ -17,15 +17,14 @@ import (
 // with k the number of hyperparameters and C the covariance of the posterior of their logarithms (MacKay 2003,
 // chapter 28; Rasmussen & Williams 2006, section 3.4). Those that are held do not count. Where a noise is fitted,
 // it counts as its ratio to the output variance, of which the kernel then has one, and that does not count: it
-// is left to who integrates it otherwise. -Inf where the curvature is none of a maximum. C, in the order of
-// Kernel.Params without those that are held, and last the noise, is nil then. Cost: as [Spread].
+// is left to who integrates it otherwise. -Inf where the curvature is none of a maximum. Cost: as [Spread].
 //
 // Errors: those of a problem that [Fit] refuses.
-func Occam(p Problem, r Result) (freedom float64, c *mat.SymDense, err error) {
+func Occam(p Problem, r Result) (freedom float64, err error) {
 	p.Kernel = r.Kernel
 	e, err := newEvidence(p)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	at, variance := e.start(), -1
 	if p.Noise != nil {
@@ -34,7 +33,7 @@ func Occam(p Problem, r Result) (freedom float64, c *mat.SymDense, err error) {
 	}
 	full, ok := e.covariance(at)
 	if !ok {
-		return math.Inf(-1), nil, nil
+		return math.Inf(-1), nil
 	}
 	ratios, last := mat.DenseCopyOf(full), len(at)-1
 	var counted []int
@@ -62,7 +61,7 @@ func Occam(p Problem, r Result) (freedom float64, c *mat.SymDense, err error) {
 	}
 	det, sign := mat.LogDet(block)
 	if !(sign > 0) {
-		return math.Inf(-1), nil, nil
+		return math.Inf(-1), nil
 	}
-	return sum + det/2, full, nil
+	return sum + det/2, nil
 }

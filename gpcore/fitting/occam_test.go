@@ -30,7 +30,7 @@ func TestOccamAgainstTheIntegral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		occam, _, err := Occam(p, r)
+		occam, err := Occam(p, r)
 		if err != nil {
 			t.Fatal(err)
 		}

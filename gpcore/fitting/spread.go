@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// spreadStep is the step of the differences of the gradient, in logarithms: of order the cube root of the
-// gradient's rounding, which leaves six digits of the curvature.
+// spreadStep is the step of the differences of the gradient, in logarithms: it leaves four digits of the curvature,
+// since third derivatives are of its order, and rounding ten.
 const spreadStep = 1e-4
 
 // Spread tells how well the data determine the hyperparameters of p.Kernel, taken as the most
@@ -15,7 +15,7 @@ const spreadStep = 1e-4
 // the Laplace approximation, which takes the posterior of all logarithms for normal with the curvature
 // it has there (Rasmussen & Williams 2006, section 3.4). NaN for those that are held, and for all where
 // the curvature is none of a maximum. p.Noise, Starts and Seed are not used: the noise is given. Cost: as
-// many evaluations of O(n^3) as there are hyperparameters, twice.
+// many evaluations of O(n^3) as there are hyperparameters, and one.
 //
 // Errors: those of a problem that [Fit] refuses.
 func Spread(p Problem) ([]float64, error) {
@@ -40,16 +40,15 @@ func Spread(p Problem) ([]float64, error) {
 // ok is false where it is none.
 func (e *evidence) covariance(at []float64) (c *mat.SymDense, ok bool) {
 	n := len(at)
-	up, down, minus := make([]float64, n), make([]float64, n), mat.NewSymDense(n, nil)
+	here, up, minus := make([]float64, n), make([]float64, n), mat.NewSymDense(n, nil)
+	e.gradient(here, at)
 	for j := range n {
 		middle := at[j]
 		at[j] = middle + spreadStep
 		e.gradient(up, at)
-		at[j] = middle - spreadStep
-		e.gradient(down, at)
 		at[j] = middle
 		for i := range n {
-			curve := (down[i] - up[i]) / (2 * spreadStep)
+			curve := (here[i] - up[i]) / spreadStep
 			if i != j {
 				curve /= 2 // the other half comes with the other triangle
 			}

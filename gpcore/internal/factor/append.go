@@ -28,7 +28,7 @@ func (f *Factor) Pivot(e Entry) (s float64, ok bool) {
 // element of b. O(n).
 func (f *Factor) Commit(e Entry, s float64) {
 	n := f.N
-	f.grow(n + 1)
+	f.Reserve(n + 1)
 	inv := 1 / math.Sqrt(s)
 	bn := (e.Y - vec.Dot(e.ScratchL[:n], f.B)) * inv
 	row := f.W[n*f.Stride : n*f.Stride+n+1]

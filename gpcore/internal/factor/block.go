@@ -123,7 +123,7 @@ func subtract(y []float64, a float64, x []float64) {
 // writeBlock writes the rows of an inverted block and their elements of b.
 func (f *Factor) writeBlock(p *Block) {
 	n := f.N
-	f.grow(n + p.M)
+	f.Reserve(n + p.M)
 	ld := f.Stride
 	for r := 0; r < n; r += vec.Rows {
 		// Rows of u times Li^T: element (q, i) is (Li V^T W)[i][r+q].

@@ -61,8 +61,8 @@ func (f *Factor) allocate(rows int) {
 	f.W, f.B, f.Alpha, f.Y, f.Noise, f.Inv = cut(c*ld), cut(c), cut(c), cut(c), cut(c), cut(c)
 }
 
-// grow makes room for n observations, O(n^2) each time that they double.
-func (f *Factor) grow(n int) {
+// Reserve makes room for n observations, O(n^2) each time that they double.
+func (f *Factor) Reserve(n int) {
 	if n <= f.rows {
 		return
 	}

@@ -16,6 +16,7 @@ type blockFill struct {
 
 // factorise fills the empty factor of c with y and noise at its first points.
 func (m *Model) factorise(c *Core, y, noise []float64) error {
+	c.Factor.Reserve(len(y))
 	for n := 0; n < len(y); n += vec.Lanes {
 		k := min(vec.Lanes, len(y)-n)
 		if err := m.Extend(c, y[n:n+k], noise[n:n+k]); err != nil {

@@ -2,6 +2,8 @@ package model
 
 import (
 	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/internal/panels"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
@@ -15,6 +17,7 @@ type Model struct {
 	spare   *factor.Factor
 	former  *Core // the last one that was replaced: its memory is the next one's
 	fill    *blockFill
+	product []float64 // scratch: covariances of all points with 24
 }
 
 // New makes a model without observations.
@@ -50,9 +53,7 @@ func (m *Model) CopyFrom(o *Model) {
 
 // Load replaces all observations by checked ones. On error nothing has changed.
 func (m *Model) Load(x, y, noise []float64) error {
-	c := m.nextCore(m.Kernel)
-	copy(c.Points.X, x)
-	c.Points.Embed(c.Eval, len(y))
+	c := m.placed(m.Kernel, x)
 	if err := m.factorise(c, y, noise); err != nil {
 		m.former = c
 		return err
@@ -79,8 +80,13 @@ func (m *Model) SetNoises(noise []float64) error {
 // has changed.
 func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 	n := m.Factor.N
-	c := m.shadow(k)
-	if err := m.factorise(c, m.Factor.Y[:n], noise); err != nil {
+	return m.LoadAs(k, m.Points.X[:n*m.Points.D], m.Factor.Y[:n], noise)
+}
+
+// LoadAs is Load with another kernel.
+func (m *Model) LoadAs(k kernels.Kernel, x, y, noise []float64) error {
+	c := m.placed(k, x)
+	if err := m.factorise(c, y, noise); err != nil {
 		m.former = c
 		return err
 	}
@@ -89,12 +95,28 @@ func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 	return nil
 }
 
-// shadow is another core, in the spare memory, with the same points embedded for kernel
-// k and no rows factorised.
-func (m *Model) shadow(k kernels.Kernel) *Core {
+// Product sets dst to the product of a with the covariances that another kernel has between the
+// points: dst_i = sum over j of k(x_i, x_j) a_j. O(n^2).
+func (m *Model) Product(dst []float64, k kernels.Kernel, a []float64) {
+	n, w := m.Factor.N, m.Points.D
+	c := m.placed(k, m.Points.X[:n*w])
+	m.former = c // it is given back
+	m.product = vec.Grown(m.product, vec.Up24(n)*vec.Lanes)
+	var sum [vec.Lanes]float64
+	for at := 0; at < n; at += vec.Lanes {
+		c.job = panels.Panel{Rows: c.Points.Rows, RowCap: c.Points.Cap, Lane: c.Points.Blocks[at*c.Points.Width : (at+vec.Lanes)*c.Points.Width], N: n, Out: m.product}
+		c.Eval.Fill(&c.job)
+		vec.Combine(sum[:], a[:n], m.product)
+		copy(dst[at:n], sum[:])
+	}
+}
+
+// placed is another core, in the spare memory, with points embedded for kernel k and no rows
+// factorised.
+func (m *Model) placed(k kernels.Kernel, x []float64) *Core {
 	c := m.nextCore(k)
-	copy(c.Points.X, m.Points.X)
-	c.Points.Embed(c.Eval, m.Factor.N)
+	copy(c.Points.X, x)
+	c.Points.Embed(c.Eval, len(x)/c.Points.D)
 	return c
 }
 

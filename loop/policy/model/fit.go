@@ -141,14 +141,19 @@ func (t *FitTask) fitObjective(ctx context.Context, h *Hyper, rows []Row, starts
 		MeanSD:      t.meanSD(), Starts: starts, Seed: t.streamSeed(0),
 	}
 	if t.near() {
-		unit, mean := t.start.Scale/h.Scale, (t.start.Center-h.Center)/h.Scale
-		p.Earlier = &fitting.Earlier{NoiseVariance: max(t.start.ShotVariance*unit*unit/meanShots(rows)-MinNoise, 0), Mean: &mean}
+		p.Earlier = t.earlier(h, rows)
 	}
 	r, err = fitting.Fit(ctx, p)
 	if err != nil {
 		return r, fmt.Errorf("fit of the objective's model at step %d: %w", t.step, err)
 	}
 	return r, nil
+}
+
+// earlier is what the fit in force has found for the objective, in the units of h.
+func (t *FitTask) earlier(h *Hyper, rows []Row) *fitting.Earlier {
+	unit, mean := t.start.Scale/h.Scale, (t.start.Center-h.Center)/h.Scale
+	return &fitting.Earlier{NoiseVariance: max(t.start.ShotVariance*unit*unit/meanShots(rows)-MinNoise, 0), Mean: &mean}
 }
 
 // noiseBounds fits the noise process in place, and gives the bound of the noise variance of
@@ -158,8 +163,10 @@ func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts 
 		h.noise.kernel = t.start.noise.kernel
 	}
 	field, g := newNoiseField(h.noise, len(rows)), gpcore.New(h.kernel, len(rows))
-	l, err := t.teachNoise(g, field, h, rows, false)
-	if err != nil {
+	var l lessons
+	if !t.hasSingles(rows) {
+		l = t.lessons(h.noise, rows, h.Scale, nil, nil)
+	} else if l, err = t.learnFromSingles(g, field, h, rows, false); err != nil {
 		return nil, 0, err
 	}
 	if gain, err = t.fitNoise(ctx, h, l, starts); err != nil {

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/labtuner/tuner/gpcore/fitting"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
@@ -77,9 +75,9 @@ func (t *FitTask) runMember(ctx context.Context) (*Hyper, error) {
 	p := fitting.Problem{Variance: t.prior(1, outputLogSD), Lengthscale: prior, MeanSD: 1, Starts: 2, Seed: t.streamSeed(0),
 		Kernel: newKernel(t.Spec.Kernel, 1, slices.Repeat([]float64{math.Exp(prior.Mean)}, t.Dims))}
 	if t.start != nil {
-		p.Kernel, p.Starts = t.start.kernel, 1
-		if len(t.rows) > surelyFitted {
-			p.Starts, p.Earlier = 0, t.start.found
+		p.Kernel, p.Starts = scaled(t.start.kernel, t.start.Scale/h.Scale), 1
+		if t.near() {
+			p.Starts, p.Earlier = 0, t.earlier(h, t.rows)
 		}
 	}
 	p.X, p.Y = standardised(t.rows, h)
@@ -94,13 +92,8 @@ func (t *FitTask) runMember(ctx context.Context) (*Hyper, error) {
 	if err != nil {
 		return nil, t.memberError(err)
 	}
-	var spread *mat.SymDense
-	if h.doubt, spread, err = fitting.Occam(p, r); err != nil {
+	if h.doubt, err = fitting.Occam(p, r); err != nil {
 		return nil, t.memberError(err)
-	}
-	h.found = &fitting.Earlier{NoiseVariance: r.NoiseVariance}
-	if spread != nil {
-		h.found.Covariance = spread
 	}
 	h.kernel, h.doubt = r.Kernel, max(h.doubt, absent)
 	h.Center += h.Scale * r.Mean

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore/fitting"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
@@ -23,8 +22,6 @@ type Hyper struct {
 	noise *noiseHyper
 	// doubt, of a fitted member: see member.
 	doubt float64
-	// found is what the fit has found beside; nil: there was none of a member.
-	found *fitting.Earlier
 }
 
 // noiseHyper describes the Gaussian process of the noise on the scale of its link.
