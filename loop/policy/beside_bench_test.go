@@ -24,19 +24,30 @@ func clockTime(tb testing.TB, clock int32) time.Duration {
 	return time.Duration(now.Nano())
 }
 
+// besideSpec is that of a kind in three variables whose model is full with n observations.
+func besideSpec(kind string, n int) Spec {
+	s := runningSpec(kind, 3)
+	switch kind {
+	case "ei":
+		s.Confidence, s.VarianceModel = "", ""
+	case "ucb-cvs":
+		s = setsSpec(kind)
+	}
+	s.Model.Capacity = n
+	return s
+}
+
 // BenchmarkBeside is the part of scripts/compare that goes through the policy: a step, that is Propose, Observe and
-// Recommend, in three variables where the model is full with n observations. Its figure is the mean processor time of
+// Recommend, in three variables where the model is full with n observations; of "ucb-cvs" with all seven control sets. Its figure is the mean processor time of
 // all threads. The first step, which computes what the others keep, does not count. "fits" fits hyperparameters as often
 // as the default, "steps" not at all.
 func BenchmarkBeside(b *testing.B) {
-	for _, kind := range []string{"irgp-ucb", "ei", "rahbo"} {
+	for _, kind := range []string{"irgp-ucb", "ei", "rahbo", "ucb-cvs"} {
 		for name, every := range map[string]int{"steps": math.MaxInt, "fits": 0} {
 			for _, n := range []int{100, 500} {
 				b.Run(fmt.Sprintf("%s/%s/n=%d", kind, name, n), func(b *testing.B) {
-					s := runningSpec(kind, 3)
-					if s.Model.Capacity, s.Model.RefitEvery = n, every; kind == "ei" {
-						s.Confidence, s.VarianceModel = "", ""
-					}
+					s := besideSpec(kind, n)
+					s.Model.RefitEvery = every
 					p, rng := grown(b, s, n), rand.New(rand.NewPCG(4, 5))
 					step(b, p, rng)
 					begun, steps := processTime(b), 0

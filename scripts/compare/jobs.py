@@ -97,10 +97,13 @@ def stepping(n):
                       [beside("BoTorch, LogEI", 100)], repeats=3)
     fits = Job("EI step through the policy with fits, 3-D", n, [ours("ei/fits"), BoTorch("BoTorch, LogEI with a fit", "fits")],
                [beside("BoTorch, LogEI with a fit", 1000)], repeats=3)
-    averse = Job("RAHBO step through the policy, 3-D", n, [ours("rahbo/steps"), Reference("the paper's code", "steps")], [], repeats=3)
+    averse = Job("RAHBO step through the policy, 3-D", n, [ours("rahbo/steps"), Reference("the paper's code", "steps", "rahbo")], [],
+                 repeats=3)
     averse_fits = Job("RAHBO step through the policy with fits, 3-D", n,
-                      [ours("rahbo/fits"), Reference("the paper's code, with its fits", "fits")], [], repeats=3)
-    return [ucb, improvement, fits, averse, averse_fits]
+                      [ours("rahbo/fits"), Reference("the paper's code, with its fits", "fits", "rahbo")], [], repeats=3)
+    subsets = Job("UCB-CVS step through the policy, 7 sets, 3-D", n,
+                  [ours("ucb-cvs/steps"), Reference("the paper's code", "steps", "bocvs")], [], repeats=3)
+    return [ucb, improvement, fits, averse, averse_fits, subsets]
 
 
 JOBS = (

@@ -104,18 +104,21 @@ class BoTorch(Python):
 
 @dataclass
 class Reference(Python):
-    """A job of rahbo_peer.py, where a checkout of the paper's own code is known too."""
+    """A job of a paper's own code, of which a checkout is known: of PAPER_peer.py."""
+
+    paper: str
 
     def present(self, machine):
-        return machine.rahbo
+        return machine.papers.get(self.paper)
 
 
 class Machine:
     """What is built and started for a run, and what there is to say about where it ran."""
 
-    def __init__(self, programs, botorch="", rahbo=""):
-        self.programs, self.botorch_python, self.rahbo_code = programs, botorch, rahbo
-        self.botorch = self.rahbo = None
+    def __init__(self, programs, botorch="", codes=()):
+        """codes are pairs of a paper and the directory of a checkout"""
+        self.programs, self.botorch_python, self.codes = programs, botorch, dict(codes)
+        self.botorch, self.papers = None, {}
 
     def start(self, python, script, *arguments):
         return subprocess.Popen([python, os.path.join(HERE, script), *arguments], text=True, cwd=ROOT, stdin=subprocess.PIPE,
@@ -137,12 +140,12 @@ class Machine:
         self.peers = self.start("/usr/bin/python3", "peers.py")
         if self.botorch_python:
             self.botorch = self.start(self.botorch_python, "botorch_peer.py")
-        if self.rahbo_code:
-            self.rahbo = self.start(self.botorch_python, "rahbo_peer.py", os.path.abspath(self.rahbo_code))
+        for paper, code in self.codes.items():
+            self.papers[paper] = self.start(self.botorch_python, paper + "_peer.py", os.path.abspath(code))
         return self
 
     def __exit__(self, *_):
-        for process in filter(None, [self.peers, self.botorch, self.rahbo]):
+        for process in filter(None, [self.peers, self.botorch, *self.papers.values()]):
             process.stdin.close()
             process.wait()
         self.folder.cleanup()
@@ -178,6 +181,6 @@ class Machine:
         if self.botorch:
             facts["botorch"] = output([self.botorch_python, "-W", "ignore", "-c",
                                        "import botorch, torch; print(botorch.__version__, 'torch', torch.__version__)"]).strip()
-        if self.rahbo:
-            facts["RAHBO's own code"] = output(["git", "-C", os.path.abspath(self.rahbo_code), "rev-parse", "--short", "HEAD"]).strip()
+        for paper, code in self.codes.items():
+            facts[f"code of {paper}"] = output(["git", "-C", os.path.abspath(code), "rev-parse", "--short", "HEAD"]).strip()
         return facts

@@ -3,9 +3,6 @@
 from math import floor
 from statistics import median
 
-QUOTED = """Quoted, not measured here (an AMD EPYC of family 26 with 136 GF/s, one thread; it decides nothing):
-The UCB-CVS paper's own code (sebtsh/bocvs, 16ffdab), a decision with 7 control sets: 3.4 to 4.9 s at n = 100."""
-
 
 def middle(samples, metric="us"):
     return median(s[metric] for s in samples)
@@ -74,4 +71,4 @@ def table(results, facts):
     about = [f"{name}: {value}" for name, value in facts.items()]
     if peak:
         about.append(f"peak of multiply-adds between registers in this run: {peak:.0f} GF/s")
-    return "\n".join(lines + [""] + about + ["", QUOTED])
+    return "\n".join(lines + [""] + about)
