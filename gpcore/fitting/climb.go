@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -11,10 +12,10 @@ import (
 )
 
 // How much of the logarithm of the posterior a search may leave, as far as it can tell: one from an earlier fit
-// a fifth of a standard deviation of one hyperparameter, since it will be gone on with, another one a hundredth.
+// a fifth of a standard deviation of one hyperparameter, since it will be gone on with, another one a two-hundredth.
 const (
 	leftWarm = 0.02
-	leftCold = 1e-4
+	leftCold = 1e-5
 )
 
 // left is how much a search of this problem may leave.
@@ -25,57 +26,97 @@ func (e *evidence) left() float64 {
 	return leftCold
 }
 
+// Limits of a climb, and of the steps by one metric: far from the maximum the average information is another one than
+// there, and by one that is much too great a search ends where it begins.
+const (
+	climbEvaluations = 300
+	metricSteps      = 5
+	metricGain       = 1 // a gain of less leaves the metric what it was
+)
+
 // climb searches for the most probable values from start, by BFGS in coordinates in which the posterior is nearly
-// a standard normal one there: the first step is Newton's, and half the square of the slope is what is left to gain. From
-// an earlier fit it takes about three evaluations, of data that have grown by an eighth, from the prior's medians five to
-// ten. How it ends is of no interest: the evidence keeps the best point of all searches. Where it comes to a point that
-// cannot be evaluated, a search that knows no scales goes on from the start.
+// a standard normal one there: the first step is Newton's, and half the square of the slope is what is left to gain. After
+// some steps, or where they have gained much, it begins again from where it came to. From an earlier fit it takes some two
+// evaluations, of data that have grown by an eighth. How it ends is of no interest: the evidence keeps the best point of
+// all searches. Where it comes to a point that cannot be evaluated, a search that knows no scales goes on.
 func (e *evidence) climb(ctx context.Context, start []float64) {
-	slope, z := make([]float64, len(start)), make([]float64, len(start))
-	if e.gradient(slope, start); !e.valid {
-		return
+	k, left := len(start), e.left()
+	slope, z, at := make([]float64, k), make([]float64, k), slices.Clone(start)
+	for last := e.evaluations + climbEvaluations; e.evaluations < last && ctx.Err() == nil; {
+		if e.gradient(slope, at); !e.valid {
+			return
+		}
+		c := coordinates{start: at, root: e.spread(), unit: 1}
+		c.slopes(z, slope)
+		if c.unit = floats.Norm(z, 2); c.unit*c.unit/2 < left {
+			return
+		}
+		// A search's first step is of unit length, which is Newton's in this unit, and slopes are by it.
+		floats.Scale(-c.unit, z)
+		value := e.value(at)
+		settings := optimize.Settings{
+			InitValues:        &optimize.Location{F: -value, Gradient: z},
+			GradientThreshold: c.unit * math.Sqrt(2*left/float64(k)),
+			MajorIterations:   metricSteps,
+			FuncEvaluations:   last - e.evaluations,
+			Converger:         &optimize.FunctionConverge{Absolute: left / 10, Iterations: 1},
+		}
+		method := &optimize.BFGS{Linesearcher: &optimize.MoreThuente{}, GradStopThreshold: math.NaN()} // settings say when it ends
+		found, err := e.minimise(ctx, &c, &settings, method, true)
+		if err != nil {
+			e.climbPlainly(ctx, found.at, last-e.evaluations)
+			return
+		}
+		if found.value-value < metricGain && found.status != optimize.IterationLimit {
+			return
+		}
+		at = found.at
 	}
-	c := coordinates{start: start, root: e.spread(), unit: 1}
-	c.slopes(z, slope)
-	left := e.left()
-	if c.unit = floats.Norm(z, 2); c.unit*c.unit/2 < left {
-		return
+}
+
+// climbPlainly is climb by L-BFGS in the logarithms themselves.
+func (e *evidence) climbPlainly(ctx context.Context, start []float64, evaluations int) {
+	unscaled := mat.NewDiagDense(len(start), nil)
+	for i := range start {
+		unscaled.SetDiag(i, 1)
 	}
-	// A search's first step is of unit length, which is Newton's in this unit, and slopes are by it.
-	floats.Scale(-c.unit, z)
-	settings := optimize.Settings{
-		InitValues:        &optimize.Location{F: -e.value(start), Gradient: z},
-		GradientThreshold: c.unit * math.Sqrt(2*left/float64(len(start))),
-		MajorIterations:   100,
-		FuncEvaluations:   300,
-		Converger:         &optimize.FunctionConverge{Absolute: left / 10, Iterations: 1},
-	}
-	method := &optimize.BFGS{Linesearcher: &optimize.MoreThuente{}, GradStopThreshold: math.NaN()} // settings say when it ends
-	if e.minimise(ctx, &c, &settings, method, true) != nil {
-		c.root, c.unit = identity(len(start)), 1
-		settings = optimize.Settings{GradientThreshold: 1e-3, MajorIterations: 100, FuncEvaluations: 300,
-			Converger: &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3}}
-		_ = e.minimise(ctx, &c, &settings, &optimize.LBFGS{}, false)
-	}
+	settings := optimize.Settings{GradientThreshold: 1e-3, MajorIterations: 100, FuncEvaluations: max(evaluations, 1),
+		Converger: &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3}}
+	_, _ = e.minimise(ctx, &coordinates{start: start, root: unscaled, unit: 1}, &settings, &optimize.LBFGS{}, false)
 }
 
 // errNoValue ends a search whose steps assume that each point has a value.
 var errNoValue = errors.New("gpcore: a point cannot be evaluated")
 
+// summit is the best point of a search.
+type summit struct {
+	at     []float64
+	value  float64
+	status optimize.Status // why the search ended
+}
+
 // minimise searches for the most probable values in coordinates, from their zero. Where all points must have a value,
 // the first that has none ends it. An error says that the search stopped where it was.
-func (e *evidence) minimise(ctx context.Context, c *coordinates, settings *optimize.Settings, method optimize.Method, all bool) error {
+func (e *evidence) minimise(ctx context.Context, c *coordinates, settings *optimize.Settings, method optimize.Method, all bool) (summit, error) {
 	k, lost := len(c.start), false
 	v, g := make([]float64, k), make([]float64, k)
+	best := summit{at: slices.Clone(c.start), value: math.Inf(-1)}
+	if known := settings.InitValues; known != nil {
+		best.value = -known.F
+	}
 	problem := optimize.Problem{
 		Func: func(z []float64) float64 {
 			if ctx.Err() != nil {
 				return math.Inf(1)
 			}
 			c.values(v, z)
-			f := -e.value(v)
-			lost = lost || all && math.IsInf(f, 1)
-			return f
+			value := e.value(v)
+			lost = lost || all && math.IsInf(value, -1)
+			if value > best.value {
+				best.value = value
+				copy(best.at, v)
+			}
+			return -value
 		},
 		Grad: func(slope, z []float64) {
 			c.values(v, z)
@@ -93,8 +134,11 @@ func (e *evidence) minimise(ctx context.Context, c *coordinates, settings *optim
 			return optimize.NotTerminated, nil
 		},
 	}
-	_, err := optimize.Minimize(problem, make([]float64, k), settings, method)
-	return err
+	result, err := optimize.Minimize(problem, make([]float64, k), settings, method)
+	if result != nil {
+		best.status = result.Status
+	}
+	return best, err
 }
 
 // coordinates z are those with the free parameters at start + unit root z, root lower triangular.
@@ -139,14 +183,6 @@ func (e *evidence) spread() mat.Matrix {
 	l := mat.NewDiagDense(len(e.priors), nil)
 	for i := range e.priors {
 		l.SetDiag(i, 1/math.Sqrt(a.At(i, i)))
-	}
-	return l
-}
-
-func identity(k int) mat.Matrix {
-	l := mat.NewDiagDense(k, nil)
-	for i := range k {
-		l.SetDiag(i, 1)
 	}
 	return l
 }

@@ -47,3 +47,39 @@ func TestFitBesideWhatCannotBeEvaluated(t *testing.T) {
 		t.Errorf("ended at %g after %d evaluations", l, r.Evaluations)
 	}
 }
+
+// Where the start fits the data very badly, the average information there is many times that at the maximum: a fit does
+// not end for that. One that begins where it ended finds nothing more.
+func TestFitFromABadStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		n      int
+		y      func(i int, x float64) float64
+		before *Earlier
+	}{
+		"a reading far off, after a fit without it": {70, func(i int, x float64) float64 {
+			if i == 69 {
+				return math.Sin(6*x) + 3
+			}
+			return math.Sin(6 * x)
+		}, &Earlier{NoiseVariance: 1e-6}},
+		"readings a thousand times as large as the prior has them": {40, func(i int, _ float64) float64 { return 1e3 * math.Sin(1.7*float64(i*i)) }, nil},
+		"a million times": {40, func(i int, _ float64) float64 { return 1e6 * math.Sin(1.7*float64(i*i)) }, nil},
+	} {
+		p := Problem{Kernel: kernels.SquaredExponential(1, []float64{0.3}), Variance: LogNormal{0, 2}, Lengthscale: LogNormal{math.Log(0.3), 0.7},
+			Noise: &LogNormal{math.Log(0.01), 1.5}, MeanSD: 1, Earlier: c.before}
+		for i := range c.n {
+			x := math.Mod(float64(i)*math.Phi, 1)
+			p.X, p.Y, p.NoiseVariance = append(p.X, x), append(p.Y, c.y(i, x)), append(p.NoiseVariance, 1e-6)
+		}
+		r, err := Fit(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Kernel, p.Earlier = r.Kernel, &Earlier{NoiseVariance: r.NoiseVariance}
+		again, err := Fit(t.Context(), p)
+		// What is left is 0.02 by the metric of the last steps, which is near the curvature.
+		if err != nil || again.LogPosterior > r.LogPosterior+0.05 {
+			t.Errorf("%s: %g after %d evaluations, again from there %g, error %v", name, r.LogPosterior, r.Evaluations, again.LogPosterior, err)
+		}
+	}
+}

@@ -22,10 +22,11 @@ const informationStep = 1e-5
 // times a vector is a difference of products. What else the curvature has is zero on average over data of the process.
 func (e *evidence) information() *mat.SymDense {
 	k, n, f := len(e.priors), e.n, e.m.Factor
-	u, w := make([]float64, vec.Up24(n)), make([]float64, k*vec.Up24(n))
+	u, here, w := make([]float64, vec.Up24(n)), make([]float64, n), make([]float64, k*vec.Up24(n))
+	e.m.Product(here, e.p.Kernel.WithParams(e.logs), e.alpha)
 	row := func(i int) []float64 { return w[i*vec.Up24(n) : (i+1)*vec.Up24(n)] }
 	for i := range k {
-		e.derivativeProduct(u, i)
+		e.derivativeProduct(u, here, i)
 		for r := 0; r < n; r += vec.Rows { // W u
 			vec.Dots8(row(i)[r:r+8], f.W[r*f.Stride:], f.Stride, u[:r+8])
 		}
@@ -46,8 +47,8 @@ func (e *evidence) information() *mat.SymDense {
 	return a
 }
 
-// derivativeProduct sets u to dK/dt_i alpha.
-func (e *evidence) derivativeProduct(u []float64, i int) {
+// derivativeProduct sets u to dK/dt_i alpha; here is K alpha without the noise.
+func (e *evidence) derivativeProduct(u, here []float64, i int) {
 	if i == len(e.free) { // the noise
 		for j := range e.n {
 			u[j] = e.result.NoiseVariance * e.alpha[j]
@@ -59,7 +60,7 @@ func (e *evidence) derivativeProduct(u []float64, i int) {
 	e.logs[q] += informationStep
 	e.m.Product(u[:e.n], e.p.Kernel.WithParams(e.logs), e.alpha)
 	e.logs[q] = before
-	for j, y := range e.p.Y { // K alpha = y - mean - noise alpha
-		u[j] = (u[j] - (y - e.result.Mean - float64(e.noise[j]*e.alpha[j]))) / informationStep
+	for j, v := range here {
+		u[j] = (u[j] - v) / informationStep
 	}
 }
