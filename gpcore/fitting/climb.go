@@ -34,44 +34,48 @@ const (
 	metricGain       = 1 // a gain of less leaves the metric what it was
 )
 
-// climb searches for the most probable values from start, by BFGS in coordinates in which the posterior is nearly
-// a standard normal one there: the first step is Newton's, and half the square of the slope is what is left to gain. After
-// some steps, or where they have gained much, it begins again from where it came to. From an earlier fit it takes some two
+// climb searches for the most probable values from start, by rounds of BFGS. From an earlier fit it takes some two
 // evaluations, of data that have grown by an eighth. How it ends is of no interest: the evidence keeps the best point of
 // all searches. Where it comes to a point that cannot be evaluated, a search that knows no scales goes on.
 func (e *evidence) climb(ctx context.Context, start []float64) {
-	k, left := len(start), e.left()
-	slope, z, at := make([]float64, k), make([]float64, k), slices.Clone(start)
-	for last := e.evaluations + climbEvaluations; e.evaluations < last && ctx.Err() == nil; {
-		if e.gradient(slope, at); !e.valid {
-			return
+	last := e.evaluations + climbEvaluations
+	for at, on := slices.Clone(start), true; on && e.evaluations < last && ctx.Err() == nil; {
+		var err error
+		if at, on, err = e.climbRound(ctx, at, last-e.evaluations); err != nil {
+			e.climbPlainly(ctx, at, last-e.evaluations)
 		}
-		c := coordinates{start: at, root: e.spread(), unit: 1}
-		c.slopes(z, slope)
-		if c.unit = floats.Norm(z, 2); c.unit*c.unit/2 < left {
-			return
-		}
-		// A search's first step is of unit length, which is Newton's in this unit, and slopes are by it.
-		floats.Scale(-c.unit, z)
-		value := e.value(at)
-		settings := optimize.Settings{
-			InitValues:        &optimize.Location{F: -value, Gradient: z},
-			GradientThreshold: c.unit * math.Sqrt(2*left/float64(k)),
-			MajorIterations:   metricSteps,
-			FuncEvaluations:   last - e.evaluations,
-			Converger:         &optimize.FunctionConverge{Absolute: left / 10, Iterations: 1},
-		}
-		method := &optimize.BFGS{Linesearcher: &optimize.MoreThuente{}, GradStopThreshold: math.NaN()} // settings say when it ends
-		found, err := e.minimise(ctx, &c, &settings, method, true)
-		if err != nil {
-			e.climbPlainly(ctx, found.at, last-e.evaluations)
-			return
-		}
-		if found.value-value < metricGain && found.status != optimize.IterationLimit {
-			return
-		}
-		at = found.at
 	}
+}
+
+// climbRound climbs by BFGS in coordinates in which the posterior is nearly a standard normal one at the start: the
+// first step is Newton's, and half the square of the slope is what is left to gain. It returns where it came to, and
+// whether another round is to go on from there: the metric there may be another one. An error says that it
+// stopped before its end.
+func (e *evidence) climbRound(ctx context.Context, start []float64, evaluations int) (at []float64, on bool, err error) {
+	k, left := len(start), e.left()
+	slope, z := make([]float64, k), make([]float64, k)
+	if e.gradient(slope, start); !e.valid {
+		return start, false, nil
+	}
+	c := coordinates{start: start, root: e.spread(), unit: 1}
+	c.slopes(z, slope)
+	if c.unit = floats.Norm(z, 2); c.unit*c.unit/2 < left {
+		return start, false, nil
+	}
+	// A search's first step is of unit length, which is Newton's in this unit, and slopes are by it.
+	floats.Scale(-c.unit, z)
+	value := e.value(start)
+	settings := optimize.Settings{
+		InitValues:        &optimize.Location{F: -value, Gradient: z},
+		GradientThreshold: c.unit * math.Sqrt(2*left/float64(k)),
+		MajorIterations:   metricSteps,
+		FuncEvaluations:   evaluations,
+		Converger:         &optimize.FunctionConverge{Absolute: left / 10, Iterations: 1},
+	}
+	method := &optimize.BFGS{Linesearcher: &optimize.MoreThuente{}, GradStopThreshold: math.NaN()} // settings say when it ends
+	found, err := e.minimise(ctx, &c, &settings, method, true)
+	on = err == nil && (found.value-value >= metricGain || found.status == optimize.IterationLimit)
+	return found.at, on, err
 }
 
 // climbPlainly is climb by L-BFGS in the logarithms themselves.
