@@ -17,7 +17,7 @@ const informationStep = 1e-5
 //
 //	A_ij = 1/2 u_i^T P u_j + (1/SD_i^2 where i = j),  u_i = dK/dt_i P y,
 //
-// P the inverse of K with the mean's prior (Gilmour, Thompson and Cullis, Biometrics 51, 1995, eq. 8): no traces, so it
+// P the inverse of K with the mean's prior (Gilmour, Thompson and Cullis, Biometrics 51, 1995): no traces, so it
 // takes O(n^2) for each parameter where the curvature itself takes O(n^3). It is positive definite everywhere. dK/dt_i
 // times a vector is a difference of products. What else the curvature has is zero on average over data of the process.
 func (e *evidence) information() *mat.SymDense {

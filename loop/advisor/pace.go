@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -19,12 +18,14 @@ const (
 // paced is the context of one decision, which looks at it before each unit of work: it has ended when a further unit
 // would not be done in time. How long a unit takes is expected from those before it.
 type paced struct {
-	context.Context
-	cancel context.CancelFunc
-	clock  drivers.Clock
-	end    time.Time
+	context.Context // ends at the deadline too, for who waits for Done without having asked
+	cancel          context.CancelFunc
+	timer           *time.Timer // of the deadline
+	parent          context.Context
+	clock           drivers.Clock
 
 	mu    sync.Mutex
+	end   time.Time
 	begun time.Time     // the latest unit; zero: none was looked at yet
 	unit  time.Duration // what one is expected to take
 	ended time.Time     // when the first unit was refused; zero: none was
@@ -32,8 +33,24 @@ type paced struct {
 
 // newPaced is the context of a decision that begins now. What follows its last unit of work is expected to take tail.
 func newPaced(ctx context.Context, clock drivers.Clock, deadline, tail time.Duration) *paced {
-	ctx, cancel := context.WithTimeout(ctx, deadline) // for who waits for Done without having asked
-	return &paced{Context: ctx, cancel: cancel, clock: clock, end: clock.Now().Add(deadline - tail)}
+	own, cancel := context.WithCancel(ctx)
+	return &paced{Context: own, cancel: cancel, timer: time.AfterFunc(deadline, cancel), parent: ctx, clock: clock, end: clock.Now().Add(deadline - tail)}
+}
+
+// Pause has the time until resume not count: who decides waits for something that was begun before, a fit.
+func (c *paced) Pause() (resume func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	begun, running := c.clock.Now(), c.timer.Stop()
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		now := c.clock.Now()
+		c.end, c.begun = c.end.Add(now.Sub(begun)), time.Time{}
+		if running {
+			c.timer.Reset(max(c.end.Sub(now), 0))
+		}
+	}
 }
 
 // Err implements [context.Context]: it is DeadlineExceeded, and Done is closed, from the first unit on for which there is
@@ -44,7 +61,7 @@ func (c *paced) Err() error {
 	if !c.ended.IsZero() {
 		return context.DeadlineExceeded
 	}
-	if err := c.Context.Err(); errors.Is(err, context.Canceled) {
+	if err := c.parent.Err(); err != nil {
 		return err
 	}
 	now := c.clock.Now()
@@ -63,6 +80,7 @@ func (c *paced) Err() error {
 func (c *paced) close() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.timer.Stop()
 	c.cancel()
 	if c.ended.IsZero() {
 		return 0

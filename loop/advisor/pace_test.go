@@ -93,3 +93,33 @@ func TestPacedContext(t *testing.T) {
 		t.Error("a decision that was cancelled has a tail")
 	}
 }
+
+// A pause does not count in the deadline, nor in what a unit is expected to take; a cancellation ends it all the same.
+func TestPausedDeadline(t *testing.T) {
+	w := &watch{now: time.Unix(0, 0)}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := newPaced(ctx, w, time.Second, 0)
+	if err := c.Err(); err != nil {
+		t.Fatal(err)
+	}
+	resume := c.Pause()
+	w.work(time.Hour)
+	resume()
+	w.work(time.Second / 2)
+	for range 2 {
+		if err := c.Err(); err != nil {
+			t.Fatalf("half a second of the second is left: %v", err)
+		}
+	}
+	w.work(time.Second)
+	if err := c.Err(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("half a second too late: %v", err)
+	}
+	c = newPaced(ctx, w, time.Second, 0)
+	defer c.Pause()()
+	cancel()
+	<-c.Done()
+	if err := c.Err(); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled in a pause: %v", err)
+	}
+}

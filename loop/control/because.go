@@ -56,16 +56,20 @@ func ForeseenOf(d *journal.Decision) Foreseen {
 // Why a setting was decided, in words. What the explore and exploit compare with is the best of
 // when the decision was made, so that a decision's words never change.
 const (
-	becauseInitial  = "initial design: spread over the ranges"
-	becauseDesign   = "as the policy's design asks"
-	becauseUnseen   = "explore: the steps before brought nothing new; this one is far from all that were measured"
-	becauseSettled  = "explore: the setting that looks best has readings enough; this is the best of those not measured yet"
-	becauseAgain    = "measured again, to tell it from others near the best before the end"
-	becauseExplore  = "explore: expected worse than the best of then, but uncertain"
-	becauseExploit  = "exploit: expected among the best of then"
-	becauseExpected = "by the model's prediction; the best of then is not on record"
-	becauseCompared = "comparison: measured in turn with the other setting"
+	becauseInitial   = "initial design: spread over the ranges"
+	becauseDesign    = "as the policy's design asks"
+	becauseUnseen    = "explore: the steps before brought nothing new; this one is far from all that were measured"
+	becauseUnseenCut = "explore: the steps before brought nothing new, but the deadline cut the search for a setting far from those measured"
+	becauseSettled   = "explore: the setting that looks best has readings enough; this is the best of those not measured yet"
+	becauseAgain     = "measured again, to tell it from others near the best before the end"
+	becauseExplore   = "explore: expected worse than the best of then, but uncertain"
+	becauseExploit   = "exploit: expected among the best of then"
+	becauseExpected  = "by the model's prediction; the best of then is not on record"
+	becauseCompared  = "comparison: measured in turn with the other setting"
 )
+
+// nearMeasured is the share of a range below which a setting is not far from those that were measured.
+const nearMeasured = 0.02
 
 // Because says why the setting was decided, by what was known when it was.
 func Because(d *journal.Decision) string {
@@ -108,6 +112,8 @@ func chosen(d *journal.Decision, f *Foreseen) string {
 		return becauseInitial
 	case !f.Mean.Known():
 		return becauseDesign
+	case f.Unseen.Known() && d.Cut && f.Unseen < nearMeasured:
+		return becauseUnseenCut
 	case f.Unseen.Known():
 		return becauseUnseen
 	case f.Settled.Known():

@@ -28,6 +28,8 @@ func TestBecause(t *testing.T) {
 		{"through a logarithm", journal.Decision{Why: `{"mean":3,"sd":0.5,"best":1.4,"log_width":0.1}`},
 			becauseExploit + "; the objective is learnt through its logarithm, as its readings ask"},
 		{"readings enough", journal.Decision{Why: `{"mean":1,"sd":0.5,"best":1.4,"settled":4}`}, becauseSettled},
+		{"cut before it was far from any", journal.Decision{Cut: true, Why: `{"mean":1,"sd":0.5,"best":1.4,"unseen":0}`}, becauseUnseenCut},
+		{"cut, and far", journal.Decision{Cut: true, Why: `{"mean":1,"sd":0.5,"best":1.4,"unseen":0.3}`}, becauseUnseen},
 		{"far from all", journal.Decision{Why: `{"mean":1,"sd":0.5,"best":1.4,"unseen":0.3}`}, becauseUnseen},
 		{"once more", journal.Decision{Why: `{"mean":1,"sd":0.5,"best":1.4,"again":0.01}`}, becauseAgain},
 		// With alpha 2: worth 5 - 2*1 = 3 against 4 - 2*0.1 = 3.8, although its mean is greater.

@@ -10,8 +10,8 @@ processor's time, of as many as fit into 50 ms (at least one):
                 four others (10,000 for the set of all variables)
 
 It is written for GPyTorch 1.9, which computed of the covariances of points that are predicted what was asked for, the
-variances: that is put back, since all of them do not fit into memory. Random variables have normal distributions of variance 0.02, truncated to the range. The steps follow each other; from
-N + 20 observations on it begins anew. One thread.
+variances: that is put back, since all of them do not fit into memory. Random variables have normal distributions of
+variance 0.02, truncated to the range. The steps follow each other; from N + 20 observations on it begins anew. One thread.
 """
 
 import sys

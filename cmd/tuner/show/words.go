@@ -52,6 +52,12 @@ const unknown = "unknown"
 // Duration writes d for people: no more digits than one would say.
 func Duration(d time.Duration) string {
 	switch {
+	case d < 10*time.Millisecond:
+		unit := time.Duration(1)
+		for unit*100 <= d {
+			unit *= 10
+		}
+		d = d.Round(unit)
 	case d < time.Second:
 		d = d.Round(time.Millisecond)
 	case d < time.Minute:

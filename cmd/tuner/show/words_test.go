@@ -25,7 +25,7 @@ func TestNumber(t *testing.T) {
 
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 1234567: "1ms", 50 * time.Millisecond: "50ms", 1260 * time.Millisecond: "1.3s", 10 * time.Second: "10s",
+		0: "0s", 1: "1ns", 1000: "1µs", 200 * time.Microsecond: "200µs", 1234567: "1.2ms", 9999999: "10ms", 12345678: "12ms", 50 * time.Millisecond: "50ms", 1260 * time.Millisecond: "1.3s", 10 * time.Second: "10s",
 		10 * time.Minute: "10m", 10*time.Minute + 30*time.Second: "10m30s", 90 * time.Minute: "1h30m", 8 * time.Hour: "8h",
 		20 * time.Hour: "20h", 99*time.Hour + 59*time.Minute: "99h59m", 336 * time.Hour: "14 days",
 	} {

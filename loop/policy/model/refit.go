@@ -79,13 +79,15 @@ func (r *Refits) Start() {
 
 // join waits for the pending fit if it is due at step. A deadline does not end the
 // wait, because what comes into force when must not depend on the clock, and a
-// fit's work is bounded; a cancellation does, and leaves the fit pending.
+// fit's work is bounded; where it can be paused, the wait does not count in it. A cancellation ends it, and leaves the
+// fit pending.
 func (r *Refits) join(ctx context.Context, step int) (*PendingFit, error) {
 	p := r.Pending
 	if p == nil || step < p.Due {
 		return nil, nil
 	}
 	r.Start()
+	defer waiting(ctx, p.Done)()
 	ended := ctx.Done()
 	for {
 		select {
@@ -99,6 +101,20 @@ func (r *Refits) join(ctx context.Context, step int) (*PendingFit, error) {
 			ended = nil
 		}
 	}
+}
+
+// waiting has a context whose deadline can be paused not count the wait for a fit that has not ended, and returns what
+// ends the pause.
+func waiting(ctx context.Context, done <-chan struct{}) (over func()) {
+	select {
+	case <-done:
+		return func() {}
+	default:
+	}
+	if c, ok := ctx.(interface{ Pause() (resume func()) }); ok {
+		return c.Pause()
+	}
+	return func() {}
 }
 
 // due reports whether a new fit is to be launched before step.

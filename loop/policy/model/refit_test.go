@@ -18,6 +18,34 @@ func TestCancelledWaitForAFit(t *testing.T) {
 	}
 }
 
+// paused counts how often a deadline was paused, and how often it went on; a fit under way ends in the pause.
+type paused struct {
+	context.Context
+	fit             chan struct{}
+	pauses, resumes int
+}
+
+func (p *paused) Pause() (resume func()) {
+	p.pauses++
+	close(p.fit)
+	return func() { p.resumes++ }
+}
+
+// The wait for a fit that has not ended pauses the deadline; one that has is not waited for.
+func TestWaitForAFitPausesTheDeadline(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		p := &PendingFit{Due: 3, Started: true, Done: make(chan struct{})}
+		ctx, r := &paused{Context: t.Context(), fit: p.Done}, Refits{Every: 5, Lag: 1, Pending: p}
+		if ended {
+			close(p.Done)
+		}
+		got, err := r.join(ctx, 3)
+		if err != nil || got != p || ctx.pauses != ctx.resumes || ended && ctx.pauses > 0 || !ended && ctx.pauses != 1 {
+			t.Errorf("fit ended before: %v: %v, %v, %d pauses, %d ended", ended, got == p, err, ctx.pauses, ctx.resumes)
+		}
+	}
+}
+
 // A fit comes into force with a model that was loaded beside, where all rows were learnt when that began, and is the
 // same to the last bit as with one that is loaded then.
 func TestFitComesIntoForceLoaded(t *testing.T) {
