@@ -75,18 +75,58 @@ func (e *emptiness) Fork() search.Objective { return e }
 func (e *emptiness) Values(dst, x []float64) {
 	size := len(e.weight)
 	for j := range dst {
-		least := math.Inf(1)
-		for p := 0; p < len(e.points); p += size {
-			square := 0.0
-			for i, v := range x[j*size : (j+1)*size] {
-				d := math.Abs(v - e.points[p+i])
-				d = e.weight[i] * min(d, max(e.around[i]-d, 0))
-				square += float64(d * d)
-			}
-			least = min(least, square)
-		}
-		dst[j] = math.Sqrt(least)
+		_, square := e.nearest(x[j*size : (j+1)*size])
+		dst[j] = math.Sqrt(square)
 	}
+}
+
+// Gradients implements [search.Differentiable]: away from the nearest point, 0 at it and where a ring's
+// two ways are as long.
+func (e *emptiness) Gradients(dst, grad, x []float64) {
+	size := len(e.weight)
+	for j := range dst {
+		row, g := x[j*size:(j+1)*size], grad[j*size:(j+1)*size]
+		at, square := e.nearest(row)
+		clear(g)
+		if dst[j] = math.Sqrt(square); !(dst[j] > 0 && dst[j] < math.Inf(1)) {
+			continue
+		}
+		for i, v := range row {
+			d := v - e.points[at+i]
+			switch way := e.around[i] - math.Abs(d); {
+			case math.Abs(d) < way:
+				g[i] = e.weight[i] * e.weight[i] * d / dst[j]
+			case way > 0 && math.Abs(d) > way: // round the end
+				g[i] = -math.Copysign(e.weight[i]*e.weight[i]*way, d) / dst[j]
+			}
+		}
+	}
+}
+
+// nearest is where the nearest point to a row begins, and the square of its distance.
+func (e *emptiness) nearest(row []float64) (at int, least float64) {
+	least = math.Inf(1)
+	for p := 0; p < len(e.points); p += len(row) {
+		square := 0.0
+		for i, v := range row {
+			d := math.Abs(v - e.points[p+i])
+			d = e.weight[i] * min(d, max(e.around[i]-d, 0))
+			square += float64(d * d)
+		}
+		if square < least {
+			at, least = p, square
+		}
+	}
+	return at, least
+}
+
+// plainCoordinate is how many multiply-adds of the vector code a coordinate of a distance takes the time of, about.
+const plainCoordinate = 64
+
+// Cost implements [search.Costed].
+func (e *emptiness) Cost() (value, surrogate float64) {
+	cost := plainCoordinate * float64(len(e.points)+len(e.weight))
+	return cost, cost
 }
 
 // Patience is how many steps in a row repeat what is known before decision number step goes where nothing was

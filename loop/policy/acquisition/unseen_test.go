@@ -2,6 +2,8 @@ package acquisition
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/search"
@@ -26,6 +28,48 @@ func TestEmptiness(t *testing.T) {
 			if math.Abs(got[j]-c.want[j]) > 1e-12 {
 				t.Errorf("%s: %v, want %v", c.name, got, c.want)
 			}
+		}
+	}
+}
+
+// The gradient against central differences, away from where the nearest point is another one or a ring's two ways are as
+// long: the function is a norm there, and the step 1e-6 leaves 1e-12 of its third derivative, and rounding 1e-10.
+func TestEmptinessGradient(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for d := 1; d <= 6; d++ {
+		e := &emptiness{weight: make([]float64, d), around: make([]float64, d)}
+		for i := range d {
+			e.weight[i], e.around[i] = rng.Float64(), []float64{1, 1.25, math.Inf(1)}[rng.IntN(3)]
+		}
+		for range 20 * d {
+			e.points = append(e.points, rng.Float64())
+		}
+		const rows, h = 30, 1e-6
+		x, value, grad, at := make([]float64, rows*d), make([]float64, rows), make([]float64, rows*d), make([]float64, 1)
+		for i := range x {
+			x[i] = rng.Float64()
+		}
+		e.Gradients(value, grad, x)
+		for j := range rows {
+			row := slices.Clone(x[j*d : (j+1)*d])
+			if e.Values(at, row); at[0] != value[j] {
+				t.Fatalf("%d variables: value %g with the gradient, %g without", d, value[j], at[0])
+			}
+			for i, v := range row {
+				row[i] = v + h
+				e.Values(at, row)
+				up := at[0]
+				row[i] = v - h
+				e.Values(at, row)
+				row[i] = v
+				if want := (up - at[0]) / (2 * h); math.Abs(grad[j*d+i]-want) > 1e-6 {
+					t.Errorf("%d variables, row %v, coordinate %d: %g, want %g", d, row, i, grad[j*d+i], want)
+				}
+			}
+		}
+		copy(x, e.points)
+		if e.Gradients(value[:1], grad, x[:d]); value[0] != 0 || slices.ContainsFunc(grad[:d], func(g float64) bool { return g != 0 }) {
+			t.Errorf("%d variables: at a point %g, gradient %v", d, value[0], grad[:d])
 		}
 	}
 }
