@@ -37,7 +37,7 @@ func TestASettledSettingIsLeft(t *testing.T) {
 	}
 	said := fmt.Sprintf("of %d runs %v are lost, %v settings untried; %d steps leave a setting", seeds, lost, untried, left)
 	t.Log(said)
-	if lost[""] > seeds/20 || // one of a hundred and another of twenty was lost (loop/benchmarks/README.md, "Knobs in steps")
+	if lost[""] > seeds/20 || // one of these twenty, none of a hundred others (loop/benchmarks/README.md, "Knobs in steps")
 		lost[stalledRepeat] < seeds/4 || untried[""] > untried[stalledRepeat]/4 || left == 0 {
 		t.Error(said)
 	}

@@ -17,13 +17,14 @@ variance 0.02, truncated to the range. The steps follow each other; from N + 20 
 import sys
 import time
 import warnings
-from statistics import median
 
 import torch
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.kernels import RBFKernel, ScaleKernel
 from gpytorch.likelihoods import GaussianLikelihood
 from linear_operator.operators import DiagLinearOperator
+
+from serve import serve
 
 sys.dont_write_bytecode = True
 torch.set_num_threads(1)
@@ -91,19 +92,5 @@ class Steps:
         return time.process_time() - start
 
 
-def main():
-    prepared = {}
-    for line in sys.stdin:
-        job, n = line.split()
-        if job != "steps":
-            sys.exit(f"unknown job {job!r}")
-        if n not in prepared:
-            prepared[n] = Steps(int(n))
-        took, end = [], time.monotonic() + 0.05
-        while not took or time.monotonic() < end:
-            took.append(prepared[n].timed())
-        print(f"{1e6 * median(took):.1f}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda job, n: {"steps": Steps}[job](int(n)).timed)

@@ -10,10 +10,8 @@ The model is SingleTaskGP as it comes; the maximum is by optimize_acqf with 10 r
 of BoTorch's own examples or near them. One thread.
 """
 
-import sys
 import time
 import warnings
-from statistics import median
 
 import torch
 from botorch.acquisition import LogExpectedImprovement
@@ -21,6 +19,8 @@ from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
 from botorch.optim import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
+
+from serve import serve, timed
 
 torch.set_num_threads(1)
 torch.set_default_dtype(torch.float64)
@@ -57,19 +57,5 @@ def decision(job, n):
     return decide
 
 
-def main():
-    prepared = {}
-    for line in sys.stdin:
-        job, n = line.split()
-        if line not in prepared:
-            prepared[line] = decision(job, int(n))
-        took, end = [], time.monotonic() + 0.05
-        while not took or time.monotonic() < end:
-            start = time.process_time()
-            prepared[line]()
-            took.append(time.process_time() - start)
-        print(f"{1e6 * median(took):.1f}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda job, n: timed(decision(job, int(n)), time.process_time))

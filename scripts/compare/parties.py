@@ -123,7 +123,7 @@ class Machine:
     def start(self, python, script, *arguments):
         return subprocess.Popen([python, os.path.join(HERE, script), *arguments], text=True, cwd=ROOT, stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE,
-                                env=dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1"))
+                                env=dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1"))
 
     def __enter__(self):
         with open("/proc/cpuinfo") as f:

@@ -13,10 +13,8 @@ processor's time, of as many as fit into 50 ms (at least one):
 Climbs are scipy's L-BFGS-B with difference gradients. One thread: run it with OPENBLAS_NUM_THREADS=1.
 """
 
-import sys
 import time
 from functools import partial
-from statistics import median
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
@@ -25,6 +23,8 @@ from scipy.spatial.distance import cdist
 from scipy.stats import truncnorm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
+
+from serve import serve, timed
 
 LENGTHSCALE, NOISE, BETA, STARTS = 0.3, 0.01, 2.0, 5
 SETS = {
@@ -120,19 +120,5 @@ def numpy_decision(scheme, d, n):
 JOBS = {"sklearn": sklearn_step, "numpy": partial(numpy_decision, plain), "factored": partial(numpy_decision, factored)}
 
 
-def main():
-    prepared = {}
-    for line in sys.stdin:
-        name, *numbers = line.split()
-        if line not in prepared:
-            prepared[line] = JOBS[name](*map(int, numbers))
-        took, end = [], time.monotonic() + 0.05
-        while not took or time.monotonic() < end:
-            start = time.thread_time()
-            prepared[line]()
-            took.append(time.thread_time() - start)
-        print(f"{1e6 * median(took):.1f}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda name, *numbers: timed(JOBS[name](*map(int, numbers)), time.thread_time))

@@ -15,7 +15,6 @@ the models are those of then. The steps follow each other; from N + 20 observati
 import sys
 import time
 import warnings
-from statistics import median
 
 import botorch.acquisition.analytic
 import botorch.acquisition.objective
@@ -28,6 +27,8 @@ from botorch.models.utils.gpytorch_modules import (
     get_matern_kernel_with_gamma_prior,
 )
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
+
+from serve import serve
 
 sys.dont_write_bytecode = True
 torch.set_num_threads(1)
@@ -108,17 +109,5 @@ class Steps:
         return time.process_time() - start
 
 
-def main():
-    prepared = {}
-    for line in sys.stdin:
-        job, n = line.split()
-        if line not in prepared:
-            prepared[line] = Steps(job, int(n))
-        took, end = [], time.monotonic() + 0.05
-        while not took or time.monotonic() < end:
-            took.append(prepared[line].timed())
-        print(f"{1e6 * median(took):.1f}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda job, n: Steps(job, int(n)).timed)
