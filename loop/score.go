@@ -73,12 +73,8 @@ func (l *score) countUnread(step int, charged plan.Money, why error, o *plan.Opt
 // total is what was spent altogether.
 func (l *score) total() float64 { return l.ledger.Spent.Plus(l.spent).Float() }
 
-// A search that is cut before fewUnits of work finds little; enoughUnits are what one needs for one control
-// set and some more, since units become longer as readings come (docs/development/campaigns.md, "What a cut costs").
-const (
-	fewUnits    = 3
-	enoughUnits = 8
-)
+// fewUnits of work are fewer than a search needs to find something: docs/development/campaigns.md, "What a cut costs".
+const fewUnits = 3
 
 // countCut counts a decision that the deadline has cut, and says so for the first one of a
 // session, since nothing else shows that a search is poorer than it could be, and for the first one that
@@ -92,13 +88,12 @@ func (l *score) countCut(d *journal.Decision, deadline time.Duration) string {
 	if l.cuts > 1 && !starved {
 		return ""
 	}
-	change := "raise deadline in [policy]"
+	found := ""
 	if starved {
-		l.starved = true
-		change = fmt.Sprintf("with so few it finds little, so set deadline = %q or more in [policy]", deadline*enoughUnits/time.Duration(max(1, d.Work)))
+		l.starved, found = true, ", with which it finds little"
 	}
-	return fmt.Sprintf("the deadline of %v has cut the search of step %d after %s of work: %s, or lower capacity in [model]; "+
-		"further cuts are counted in the status", deadline, d.Step, plan.Counted(d.Work, "unit"), change)
+	return fmt.Sprintf("the deadline of %v has cut the search of step %d after %s of work%s: raise deadline in [policy] (tuner check says how far); "+
+		"further cuts are counted in the status", deadline, d.Step, plan.Counted(d.Work, "unit"), found)
 }
 
 // searched counts the steps that the policy decided.

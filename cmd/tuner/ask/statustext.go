@@ -127,7 +127,7 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 		fmt.Fprintf(t, "why\t%s\n", show.Printable(d.Because))
 	}
 	if d := s.Decision; d != nil && d.Cuts > 0 {
-		fmt.Fprintf(t, "cut\t%s since this start, by the deadline of %s: raise deadline in [policy], or lower capacity in [model]\n", show.Count(d.Cuts, "decision"), show.Duration(span(d.Deadline)))
+		fmt.Fprintf(t, "cut\t%s since this start, by the deadline of %s: raise deadline in [policy] (tuner check says how far)\n", show.Count(d.Cuts, "decision"), show.Duration(span(d.Deadline)))
 	}
 	spent := show.Quantity(float64(s.Spent), s.CostUnit)
 	if s.Budget > 0 {

@@ -8,55 +8,79 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/show"
 )
 
-// DecisionTime is what a decision of a configuration costs on this computer.
+// DecisionTime is what decisions of a configuration cost on this computer.
 type DecisionTime struct {
 	// Observations are what the model held. Wanted is what it holds at the end of the run, or
-	// full: where they are fewer, to bring it there would have taken too long.
+	// full: where they are fewer, to bring it there would have taken too long. Full says that
+	// Wanted is what it can hold.
 	Observations, Wanted int
-	// Took is the time of one decision of Units units of work. Where it is not Complete, it
-	// was ended before it had done all of them.
-	Took     time.Duration
-	Units    int
-	Complete bool
+	Full                 bool
+	// Took is the time of the middle decision, which did Units units of work, Longest that of the
+	// longest: a search that begins anew. Where they are not Complete, the longest one was ended
+	// before it had done all. Waiting for a fit of hyperparameters does not count, as a deadline
+	// does not count it.
+	Took, Longest time.Duration
+	Units         int
+	Complete      bool
+	// Early is the time of the first decision of a run.
+	Early time.Duration
 	// Deadline is the file's.
 	Deadline time.Duration
 }
 
-// Cut says whether the deadline cuts such a decision.
-func (d *DecisionTime) Cut() bool { return d.Took > d.Deadline }
+// Cut says whether the deadline cuts such decisions, some at least.
+func (d *DecisionTime) Cut() bool { return d.Longest > d.Deadline }
 
-// Text says what a decision takes.
+// Text says what decisions take.
 func (d *DecisionTime) Text() string {
-	took := "about " + show.Duration(Rounded(d.Took))
-	if !d.Complete {
-		took = "more than " + show.Duration(Rounded(d.Took))
-	}
-	text := fmt.Sprintf("%s on this computer with %s", took, show.Count(d.Observations, "observation"))
+	text := fmt.Sprintf("about %s on this computer with %s", show.Duration(Rounded(d.Took)), show.Count(d.Observations, "observation"))
 	if d.Observations < d.Wanted {
-		text += fmt.Sprintf(" (of %d that the model comes to hold)", d.Wanted)
+		text += fmt.Sprintf(", longer with the %d that the model comes to hold", d.Wanted)
 	}
+	longest := show.Duration(Rounded(d.Longest))
 	switch {
-	case !d.Cut():
-		return text + ", of the " + show.Duration(d.Deadline) + " that it may take"
-	case d.Complete:
-		text += fmt.Sprintf("; the deadline of %s will cut its search: with deadline = %q it is complete", show.Duration(d.Deadline), Rounded(2*d.Took))
-	default:
-		text += fmt.Sprintf("; the deadline of %s will cut its search: raise it", show.Duration(d.Deadline))
+	case !d.Complete:
+		text += ", now and then more than " + longest
+	case d.Longest > d.Took:
+		text += ", now and then " + longest
 	}
-	return text + ", or lower capacity in [model]"
+	if !d.Cut() {
+		return text + ", of the " + show.Duration(d.Deadline) + " that it may take"
+	}
+	return text + d.advice()
 }
 
-// decisionLine is what a decision takes, in JSON.
+// advice is what to change where decisions are cut.
+func (d *DecisionTime) advice() string {
+	which := "some searches"
+	if d.Took > d.Deadline {
+		which = "most searches"
+	}
+	text := fmt.Sprintf("; the deadline of %s will cut %s: ", show.Duration(d.Deadline), which)
+	if d.Complete && d.Observations == d.Wanted {
+		text += fmt.Sprintf("deadline = %q is enough on a quiet computer", show.Duration(Rounded(2*d.Longest)))
+	} else {
+		text += "raise it, beyond " + show.Duration(Rounded(2*d.Longest))
+	}
+	if d.Full && d.Early <= d.Deadline { // fewer observations do help
+		text += ", or lower capacity in [model]"
+	}
+	return text
+}
+
+// decisionLine is what decisions take, in JSON.
 type decisionLine struct {
 	Seconds      float64 `json:"seconds"`
+	Longest      float64 `json:"longest_s"`
 	Deadline     float64 `json:"deadline_s"`
 	Observations int     `json:"observations"`
+	Wanted       int     `json:"observations_in_run"`
 	Complete     bool    `json:"complete"`
 	Cut          bool    `json:"cut"`
 }
 
 func (d *DecisionTime) line() decisionLine {
-	return decisionLine{d.Took.Seconds(), d.Deadline.Seconds(), d.Observations, d.Complete, d.Cut()}
+	return decisionLine{d.Took.Seconds(), d.Longest.Seconds(), d.Deadline.Seconds(), d.Observations, d.Wanted, d.Complete, d.Cut()}
 }
 
 // Rounded is a time to two digits.

@@ -13,65 +13,53 @@ import (
 )
 
 const (
-	// fillTime bounds how long a model is filled, decideTime one decision that is timed:
+	// fillTime bounds how long a model is filled, decideTime how long decisions are timed:
 	// together about a second, since a person waits.
-	fillTime   = 500 * time.Millisecond
-	decideTime = 400 * time.Millisecond
-	// timedDecisions are decided, and the middle one counts: the first begins from nothing.
-	timedDecisions = 3
+	fillTime   = 700 * time.Millisecond
+	decideTime = 500 * time.Millisecond
+	// timedDecisions are timed, if there is time: fits of hyperparameters end among them, after
+	// which a search begins anew. The first one begins from nothing, too.
+	timedDecisions = 24
+	// mostRepeats are the steps after which, if all are alike, a policy has gone elsewhere.
+	mostRepeats = 8
 	// firstObservations are what the first fit of hyperparameters sees, as after an initial
 	// design.
 	firstObservations = 16
 )
 
-// Decision times decisions of the configuration's policy, with a model that has learnt of a
-// smooth function with noise as many observations as a run can bring, at random settings.
+// Decision times decisions of the configuration's policy. It learns as many observations as a
+// run can bring, at random settings, and then tunes a smooth function with noise for some steps;
+// where it goes where nothing was measured when steps repeat what is known, the last one does.
 func Decision(w *setup.Setup, now func() time.Time) (describe.DecisionTime, error) {
 	d := describe.DecisionTime{Deadline: w.Options.Deadline}
-	spec := w.Spec
-	spec.InitialSteps, spec.Budget, spec.CostsRead = 1, 0, false // each set would be tried first, alone
-	p, err := policy.New(spec)
+	r, err := newRehearsal(w, now)
 	if err != nil {
 		return d, err
 	}
-	d.Wanted = observations(w, p.(policy.Sizer).Size().Capacity)
-	r := rehearsal{spec: &spec, rng: rand.New(rand.NewPCG(1, 2))}
-	begun := now()
-	for d.Observations < d.Wanted && (d.Observations < firstObservations || now().Sub(begun) < fillTime) {
-		step := 1
-		if d.Observations >= firstObservations {
-			step = 2
-		}
-		if d.Observations == firstObservations {
-			if _, err := p.Propose(context.Background()); err != nil {
-				return d, err
-			}
-		}
-		if err := p.Observe(r.observation(step)); err != nil {
-			return d, err
-		}
-		d.Observations++
+	size := r.policy.(policy.Sizer).Size().Capacity
+	d.Wanted = observations(w, size)
+	d.Full = d.Wanted == size
+	if err := r.learn(firstObservations, 0); err != nil {
+		return d, err
 	}
-	var took []time.Duration
-	for i := range timedDecisions {
-		ctx, cancel := context.WithTimeout(context.Background(), decideTime)
-		begun := now()
-		q, err := p.Propose(ctx)
-		cancel()
-		if err != nil {
-			return d, err
-		}
-		took = append(took, now().Sub(begun))
-		if d.Units, d.Complete = q.Work, !q.Cut; q.Cut {
-			d.Took = took[i]
-			return d, nil
-		}
-		if err := p.Observe(r.observation(q.Step)); err != nil {
-			return d, err
-		}
+	if err := r.decide(1, decideTime); err != nil {
+		return d, err
 	}
-	slices.Sort(took)
-	d.Took = took[len(took)/2]
+	d.Early = slices.Max(r.took)
+	r.took, r.decided = nil, nil
+	if err := r.learn(d.Wanted, fillTime); err != nil {
+		return d, err
+	}
+	d.Observations = r.observed
+	if err := r.decide(timedDecisions, decideTime); err != nil {
+		return d, err
+	}
+	if err := r.decideElsewhere(); err != nil {
+		return d, err
+	}
+	d.Complete, d.Longest = !r.cut, slices.Max(r.took)
+	middle := slices.Sorted(slices.Values(r.took))[len(r.took)/2]
+	d.Took, d.Units = middle, r.decided[slices.Index(r.took, middle)].Work
 	return d, nil
 }
 
@@ -91,18 +79,127 @@ func observations(w *setup.Setup, capacity int) int {
 	return min(capacity, max(steps, firstObservations))
 }
 
-// rehearsal makes observations up.
+// rehearsal has a policy tune what is made up, and times it.
 type rehearsal struct {
-	spec *policy.Spec
-	rng  *rand.Rand
+	spec     *policy.Spec
+	policy   policy.Policy
+	now      func() time.Time
+	rng      *rand.Rand
+	observed int
+	step     int
+	// decided are the decisions that were timed, and took their times; cut says that one of them was ended.
+	decided []policy.Proposal
+	took    []time.Duration
+	cut     bool
 }
 
-// observation is one of a smooth function with noise that depends on the setting, at a random
-// setting. Constraints read values that mostly keep them.
-func (r *rehearsal) observation(step int) policy.Observation {
-	o := policy.Observation{Step: step, ControlSet: -1, X: r.setting(), Shots: 4, Valid: true}
+func newRehearsal(w *setup.Setup, now func() time.Time) (*rehearsal, error) {
+	spec := w.Spec
+	spec.InitialSteps, spec.Budget, spec.CostsRead = 1, 0, false // each set would be tried first, alone
+	p, err := policy.New(spec)
+	return &rehearsal{spec: &spec, policy: p, now: now, rng: rand.New(rand.NewPCG(1, 2)), step: 1}, err
+}
+
+// learn brings the policy to hold n observations, at random settings, as far as there is time; 0:
+// all of them.
+func (r *rehearsal) learn(n int, most time.Duration) error {
+	for begun := r.now(); r.observed < n && (most == 0 || r.now().Sub(begun) < most); r.observed++ {
+		if err := r.policy.Observe(r.observation(-1, r.setting())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decide times n decisions, fewer where they take longer than most, and teaches the policy what
+// each one brings.
+func (r *rehearsal) decide(n int, most time.Duration) error {
+	begun := r.now()
+	for i := range n {
+		if i > 0 && r.now().Sub(begun) > most || r.cut {
+			return nil
+		}
+		x, set, err := r.decideOnce()
+		if err != nil {
+			return err
+		}
+		if err := r.policy.Observe(r.observation(set, x)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decideOnce times a decision. It returns a setting of all variables, those that are
+// left random at random.
+func (r *rehearsal) decideOnce() (x []float64, set int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), decideTime)
+	defer cancel()
+	c := &stopped{Context: ctx, now: r.now}
+	begun := r.now()
+	q, err := r.policy.Propose(c)
+	if err != nil {
+		return nil, 0, err
+	}
+	r.took = append(r.took, r.now().Sub(begun)-c.waited)
+	r.decided, r.step = append(r.decided, q), q.Step
+	r.cut = r.cut || q.Cut
+	x = r.setting()
+	for i, v := range q.X {
+		if !math.IsNaN(v) {
+			x[i] = v
+		}
+	}
+	return x, q.ControlSet, nil
+}
+
+// decideElsewhere times, where the policy has such, a decision that goes where nothing was measured: after
+// steps that repeat one another.
+func (r *rehearsal) decideElsewhere() error {
+	if r.spec.ExploresUntil() <= r.step {
+		return nil
+	}
+	var same []float64
+	for range mostRepeats {
+		if r.cut || slices.ContainsFunc(r.decided, elsewhere) {
+			return nil
+		}
+		x, set, err := r.decideOnce()
+		if err != nil {
+			return err
+		}
+		if same == nil {
+			same = x
+		}
+		if err := r.policy.Observe(r.observation(set, same)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elsewhere says that a decision goes where nothing was measured.
+func elsewhere(p policy.Proposal) bool { return !math.IsNaN(p.Why.Unseen) }
+
+// stopped is a context that knows how long its user has waited for what a deadline does not count.
+type stopped struct {
+	context.Context
+	now    func() time.Time
+	waited time.Duration
+}
+
+// Pause is asked for by who waits.
+func (s *stopped) Pause() (resume func()) {
+	begun := s.now()
+	return func() { s.waited += s.now().Sub(begun) }
+}
+
+// observation is one of a smooth function with noise that depends on the setting. Constraints read values
+// that mostly keep them.
+func (r *rehearsal) observation(set int, x []float64) policy.Observation {
+	o := policy.Observation{Step: r.step, ControlSet: set, X: x, Shots: 4, Valid: true}
 	for i, v := range r.spec.Variables {
-		u := (o.X[i] - v.Low) / (v.High - v.Low)
+		u := (x[i] - v.Low) / (v.High - v.Low)
 		o.Mean += math.Sin(3*u + float64(i))
 		o.Variance += 0.01 + u*u/10
 	}

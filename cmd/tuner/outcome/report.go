@@ -235,7 +235,7 @@ func reportTrouble(w *setup.Setup, b io.Writer, f Finale) {
 		fmt.Fprintf(b, "without valid data: %s, most often because: %s\n", show.Count(t.failed, "step"), t.mainProblem())
 	}
 	if n := f.Tally.cut; n > 0 {
-		fmt.Fprintf(b, "decisions: the deadline of %s cut %d of them: raise deadline in [policy], or lower capacity in [model]\n", show.Duration(w.Options.Deadline), n)
+		fmt.Fprintf(b, "decisions: the deadline of %s cut %d of them: raise deadline in [policy] (tuner check says how far)\n", show.Duration(w.Options.Deadline), n)
 	}
 	if len(f.Tally.clamped) == 0 {
 		fmt.Fprintln(b, "safety: no proposal was changed")

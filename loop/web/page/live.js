@@ -238,7 +238,7 @@ function notices(s) {
   if (s.phase === "waiting for resume") out.push(["watch", "Waiting for Resume", "nothing is driven until you press Resume"]);
   else if (s.paused && s.state === "held") out.push(["watch", "Paused by an operator", "every actuator stays where it is until you press Resume"]);
   if (s.failures) out.push(["watch", "Steps fail", `${s.failures} in a row` + (s.failure_limit ? ` of ${s.failure_limit} that are tolerated` : "") + (s.outcome && s.outcome.problem ? `; the last one: ${s.outcome.problem}` : "")]);
-  if (s.decision && s.decision.cuts) out.push(["watch", "Decisions are cut", `the deadline of ${num(1000 * s.decision.deadline_s)} ms has cut ${counted(s.decision.cuts, "search", "searches")} for the next setting since this start; raise deadline in [policy], or lower capacity in [model]`]);
+  if (s.decision && s.decision.cuts) out.push(["watch", "Decisions are cut", `the deadline of ${num(1000 * s.decision.deadline_s)} ms has cut ${counted(s.decision.cuts, "search", "searches")} for the next setting since this start; raise deadline in [policy] (tuner check says how far)`]);
   if (s.dry_run) out.push(["watch", "Dry run", "settings are proposed and sensors are read; nothing is written to the instrument"]);
   if (s.comparison && s.comparison.running) out.push(["told", "Verifying", `the search is over; the recommended and the starting setting are measured in turn. Pair ${s.comparison.pair} of ${s.comparison.pairs}: now the ${s.comparison.setting === "start" ? "starting" : "recommended"} setting. These steps are no part of the figures below`]);
   return out;

@@ -231,7 +231,7 @@ function whySection(d) {
     if (last && alike(last[last.length - 1], s)) last.push(s);
     else groups.push([s]);
   }
-  const cut = d.cut ? h("p", { class: "watch" }, `The deadline cut the search for the next setting in ${d.cut} of ${counted(d.total, "step")}: raise deadline in [policy], or lower capacity in [model].`) : "";
+  const cut = d.cut ? h("p", { class: "watch" }, `The deadline cut the search for the next setting in ${d.cut} of ${counted(d.total, "step")}: raise deadline in [policy] (tuner check says how far).`) : "";
   const unit = d.run.unit, head = (name) => [named({ name, unit }), true];
   return [cut,
     h("p", null, "As known when each was decided. Neighbouring steps with one reason share a row, which gives the range of their numbers."),

@@ -1,0 +1,118 @@
+package examine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// TestRehearsalHasEachKindOfDecision: the longest decisions of a run are among those that are timed: searches that begin
+// anew, when a fit has come into force, and those that go where nothing was measured.
+func TestRehearsalHasEachKindOfDecision(t *testing.T) {
+	w := loaded(t, explorer)
+	r, err := newRehearsal(w, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.learn(60, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.decide(timedDecisions, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.took) != timedDecisions || r.cut {
+		t.Fatalf("%d decisions, want %d, none cut (%v)", len(r.took), timedDecisions, r.cut)
+	}
+	if n := r.count(func(p policy.Proposal) bool { return p.Fit != nil }); n == 0 {
+		t.Error("no fit has come into force")
+	}
+	r.decided = nil
+	if err := r.decideElsewhere(); err != nil {
+		t.Fatal(err)
+	}
+	if r.count(elsewhere) != 1 {
+		t.Errorf("after steps that repeat, the decision does not go where nothing was measured: %+v", r.decided[len(r.decided)-1].Why)
+	}
+}
+
+// count says of how many timed decisions is true.
+func (r *rehearsal) count(is func(policy.Proposal) bool) (n int) {
+	for _, p := range r.decided {
+		if is(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestDecisionTimesAFullModel: decisions are timed with as many observations as the run brings, and waiting does not count.
+func TestDecisionTimesAFullModel(t *testing.T) {
+	d, err := Decision(loaded(t, explorer), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Observations != 90 || d.Wanted != 90 || d.Full || !d.Complete {
+		t.Errorf("timed %+v, want with 90 observations of a model that is not full then", d)
+	}
+	if d.Took <= 0 || d.Longest < d.Took || d.Early <= 0 || d.Units == 0 {
+		t.Errorf("timed %+v", d)
+	}
+	waits := &stopped{Context: t.Context(), now: time.Now}
+	resume, begun := waits.Pause(), time.Now()
+	for time.Since(begun) < time.Millisecond {
+		continue
+	}
+	if resume(); waits.waited < time.Millisecond {
+		t.Errorf("a wait of 1 ms counts as %v", waits.waited)
+	}
+}
+
+// explorer is tuned by the default policy, which goes where nothing was measured when steps repeat.
+const explorer = `schema = 1
+name = "explorer"
+objective = { sensor = "y" }
+policy = { kind = "ei" }
+stop = { steps = 90 }
+
+[[sensor]]
+name = "y"
+unit = "g"
+range = [-100.0, 100.0]
+max_age = "1s"
+device = "rig"
+`
+
+func loaded(t *testing.T, text string) *setup.Setup {
+	t.Helper()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		text += fmt.Sprintf(`
+[[variable]]
+name = %q
+unit = "V"
+range = [0.0, 10.0]
+readback = { tolerance = 0.01 }
+device = "rig"
+
+[safety.variable.%s]
+hard = [0.0, 10.0]
+slew = 10.0
+safe = 1.0
+`, name, name)
+	}
+	text += "\n[[device]]\nname = \"rig\"\ndriver = \"exec\"\ncommand = [\"true\"]\n"
+	file := filepath.Join(t.TempDir(), "explorer.toml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, err := setup.Load(file, &host.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
