@@ -209,10 +209,10 @@ type Initial struct {
 // range, because the model sees the unit cube.
 type Prior struct {
 	Kernel      string   `toml:"kernel" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function, which says how smooth the objective is; absent: model.kernel"`
-	Lengthscale Numbers  `toml:"lengthscale" required:"true" unit:"fraction of the range" bound:"> 0" doc:"one number, or one for each variable; of kernel periodic the period"`
-	Outputscale *float64 `toml:"outputscale" unit:"the objective's, squared" bound:"> 0" doc:"prior variance of the objective, how far it varies over the range; absent: estimated"`
-	NoiseSD     *float64 `toml:"noise_sd" unit:"the objective's" bound:">= 0" doc:"standard deviation of one shot, where you know it; absent: estimated"`
-	Mean        *float64 `toml:"mean" unit:"the objective's" doc:"prior mean of the objective, expected where nothing was measured; absent: estimated"`
+	Lengthscale Numbers  `toml:"lengthscale" required:"true" unit:"fraction of the range" bound:">= 0.0001, <= 10000" doc:"one number, or one for each variable; of kernel periodic the period"`
+	Outputscale *float64 `toml:"outputscale" unit:"the objective's, squared" bound:"> 0, <= 1e100" doc:"prior variance of the objective, how far it varies over the range; absent: estimated"`
+	NoiseSD     *float64 `toml:"noise_sd" unit:"the objective's" bound:">= 0, <= 1e50" doc:"standard deviation of one shot, where you know it; absent: estimated"`
+	Mean        *float64 `toml:"mean" unit:"the objective's" bound:">= -1e50, <= 1e50" doc:"prior mean of the objective, expected where nothing was measured; absent: estimated"`
 	Weight      *float64 `toml:"weight" unit:"1" bound:"> 0" doc:"prior probability, up to a common factor; absent: 1"`
 }
 

@@ -107,6 +107,9 @@ func (k *doubter) patience() {
 	if t := k.cfg.Objective.Timeout; t > 0 && t < k.cfg.Tick {
 		k.bad("objective.timeout", fmt.Sprintf("%s is shorter than a tick (%s): a shot that does not come at once is given up", schema.FormatDuration(t), schema.FormatDuration(k.cfg.Tick)), "")
 	}
+	if t := k.cfg.Policy.Deadline; t > time.Minute {
+		k.bad("policy.deadline", fmt.Sprintf("%s: the instrument may stand so long at a setting until a search is cut", schema.FormatDuration(t)), "tuner check says what decisions take on this computer")
+	}
 	if retries := value[int](k.cfg, "safety.retries"); retries > 100 {
 		k.bad("safety.retries", fmt.Sprintf("%d: a device may fail so often in %s without anything being held", retries, schema.FormatDuration(value[time.Duration](k.cfg, "safety.retry_window"))), "")
 	}

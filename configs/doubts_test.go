@@ -43,6 +43,7 @@ var doubtful = []struct{ old, new, at, want string }{
 	{`rule = 13`, `rule = 10`, "rule =", "rule 10 has nothing to look at in this file"},
 	{"lease = \"3s\"\non_fault = \"safe\"\nexposure = { above = 4.0, time = \"10s\" }", `on_fault = "hold"`, "[[safety.interlock]]", `every actuator has on_fault = "hold"`},
 	{`shots = 4`, "shots = 4\ntimeout = \"10ms\"", "timeout =", "10ms is shorter than a tick"},
+	{`kind = "rahbo"`, "kind = \"rahbo\"\ndeadline = \"1h\"", "deadline =", "1h: the instrument may stand so long at a setting"},
 }
 
 // timed are odd beside the length of a run.

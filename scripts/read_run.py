@@ -130,7 +130,7 @@ def _read_csv(path):
         rows = []
         for row in csv.DictReader(f):
             for column, cell in row.items():
-                if column == "valid":
+                if column in ("valid", "cut"):
                     row[column] = cell == "true"
                 elif column in ("n", "shots", "work", "shot"):
                     row[column] = int(cell)

@@ -209,7 +209,7 @@ func modelWords(w *setup.Setup) string {
 	}
 	most += fmt.Sprintf(" (%.0f MB when full)", math.Ceil(float64(f.Bytes)/1e6))
 	if usual := w.Config.Model.Capacity; usual != m.Capacity {
-		most += fmt.Sprintf(", as priors compete (%d where they do not, or model.capacity)", usual)
+		most += fmt.Sprintf(", the default of hyperparameters \"priors\" (of others %d)", usual)
 	}
 	of := ""
 	if policy.LearnsLogarithm(w.Spec) {
@@ -223,6 +223,9 @@ func priorWords(w *setup.Setup) string {
 	text := "hyperparameters from a built-in set of priors"
 	if n := len(w.Spec.Model.Priors); n > 0 {
 		text = "hyperparameters from " + show.Count(n, "prior")
+		if n == 1 {
+			return text
+		}
 	}
 	switch w.Config.Policy.Parts().PriorRule {
 	case "sampled":

@@ -39,28 +39,39 @@ func Decision(w *setup.Setup, now func() time.Time) (describe.DecisionTime, erro
 	size := r.policy.(policy.Sizer).Size().Capacity
 	d.Wanted = observations(w, size)
 	d.Full = d.Wanted == size
+	return d, r.run(&d)
+}
+
+// run times an early decision, and late ones where that was done in time.
+func (r *rehearsal) run(d *describe.DecisionTime) error {
+	defer r.result(d)
 	if err := r.learn(firstObservations, 0); err != nil {
-		return d, err
+		return err
 	}
-	if err := r.decide(1, decideTime); err != nil {
-		return d, err
+	if err := r.decide(1); err != nil {
+		return err
 	}
-	d.Early = slices.Max(r.took)
+	if d.Early = r.took[0]; r.cut { // no later one would be
+		return nil
+	}
 	r.took, r.decided = nil, nil
 	if err := r.learn(d.Wanted, fillTime); err != nil {
-		return d, err
+		return err
 	}
-	d.Observations = r.observed
-	if err := r.decide(timedDecisions, decideTime); err != nil {
-		return d, err
+	if err := r.decide(timedDecisions); err != nil {
+		return err
 	}
-	if err := r.decideElsewhere(); err != nil {
-		return d, err
+	return r.decideElsewhere()
+}
+
+// result sums up the decisions that were timed.
+func (r *rehearsal) result(d *describe.DecisionTime) {
+	if len(r.took) == 0 { // one has failed
+		return
 	}
-	d.Complete, d.Longest = !r.cut, slices.Max(r.took)
 	middle := slices.Sorted(slices.Values(r.took))[len(r.took)/2]
 	d.Took, d.Units = middle, r.decided[slices.Index(r.took, middle)].Work
-	return d, nil
+	d.Longest, d.Complete, d.Observations = slices.Max(r.took), !r.cut, r.filled
 }
 
 // observations is how many a model comes to hold: its capacity, or all of a shorter run.
@@ -81,12 +92,14 @@ func observations(w *setup.Setup, capacity int) int {
 
 // rehearsal has a policy tune what is made up, and times it.
 type rehearsal struct {
-	spec     *policy.Spec
-	policy   policy.Policy
-	now      func() time.Time
-	rng      *rand.Rand
-	observed int
-	step     int
+	spec   *policy.Spec
+	policy policy.Policy
+	now    func() time.Time
+	rng    *rand.Rand
+	most   time.Duration // for one decision, and for those of decide together
+	step   int
+	// observed is how many observations it has, filled how many it had before the decisions.
+	observed, filled int
 	// decided are the decisions that were timed, and took their times; cut says that one of them was ended.
 	decided []policy.Proposal
 	took    []time.Duration
@@ -97,7 +110,7 @@ func newRehearsal(w *setup.Setup, now func() time.Time) (*rehearsal, error) {
 	spec := w.Spec
 	spec.InitialSteps, spec.Budget, spec.CostsRead = 1, 0, false // each set would be tried first, alone
 	p, err := policy.New(spec)
-	return &rehearsal{spec: &spec, policy: p, now: now, rng: rand.New(rand.NewPCG(1, 2)), step: 1}, err
+	return &rehearsal{spec: &spec, policy: p, now: now, rng: rand.New(rand.NewPCG(1, 2)), most: decideTime, step: 1}, err
 }
 
 // learn brings the policy to hold n observations, at random settings, as far as there is time; 0:
@@ -108,15 +121,16 @@ func (r *rehearsal) learn(n int, most time.Duration) error {
 			return err
 		}
 	}
+	r.filled = r.observed
 	return nil
 }
 
-// decide times n decisions, fewer where they take longer than most, and teaches the policy what
-// each one brings.
-func (r *rehearsal) decide(n int, most time.Duration) error {
+// decide times n decisions, fewer where they take too long, and teaches the policy what each one
+// brings.
+func (r *rehearsal) decide(n int) error {
 	begun := r.now()
 	for i := range n {
-		if i > 0 && r.now().Sub(begun) > most || r.cut {
+		if i > 0 && r.now().Sub(begun) > r.most || r.cut {
 			return nil
 		}
 		x, set, err := r.decideOnce()
@@ -133,7 +147,7 @@ func (r *rehearsal) decide(n int, most time.Duration) error {
 // decideOnce times a decision. It returns a setting of all variables, those that are
 // left random at random.
 func (r *rehearsal) decideOnce() (x []float64, set int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), decideTime)
+	ctx, cancel := context.WithTimeout(context.Background(), r.most)
 	defer cancel()
 	c := &stopped{Context: ctx, now: r.now}
 	begun := r.now()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/loop/policy"
@@ -20,10 +21,11 @@ func TestRehearsalHasEachKindOfDecision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.most = time.Minute
 	if err := r.learn(60, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.decide(timedDecisions, time.Minute); err != nil {
+	if err := r.decide(timedDecisions); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.took) != timedDecisions || r.cut {
@@ -70,6 +72,22 @@ func TestDecisionTimesAFullModel(t *testing.T) {
 	}
 	if resume(); waits.waited < time.Millisecond {
 		t.Errorf("a wait of 1 ms counts as %v", waits.waited)
+	}
+}
+
+// TestSlowComputerEndsTheRehearsal: where the first decision is not done in time no other is tried, and that is said.
+func TestSlowComputerEndsTheRehearsal(t *testing.T) {
+	r, err := newRehearsal(loaded(t, explorer), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.most = time.Nanosecond
+	d := describe.DecisionTime{Wanted: 90}
+	if err := r.run(&d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Complete || d.Observations != firstObservations || d.Longest <= 0 || d.Longest != d.Early || !d.Cut() {
+		t.Errorf("timed %+v, want one decision that was not done", d)
 	}
 }
 

@@ -98,7 +98,7 @@ func (w *Walker) word(v, at string, words []string) {
 func (w *Walker) duration(dst reflect.Value, v, at string, f Field) {
 	d, err := time.ParseDuration(v)
 	if err != nil {
-		w.Report(at, fmt.Sprintf("must be %s, got %q", TypeWords(TypeDuration), shorten(v)), "units are ns, us, ms, s, m and h; they may be combined, as in \"1h30m\"")
+		w.Report(at, fmt.Sprintf("must be %s, got %q", TypeWords(TypeDuration), shorten(v)), "units are ns, us, ms, s, m and h; they may be combined, as in \"1h30m\", up to 2562047h")
 		return
 	}
 	if !w.within(d.Seconds(), FormatDuration(d), at, f) {

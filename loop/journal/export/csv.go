@@ -152,6 +152,7 @@ func stepColumns(run journal.Run) []column[exported] {
 			return text("")
 		}},
 		column[exported]{"reason", "", "why the setting was decided, by what was known then", func(e exported) cell { return text(control.Because(&e.Decision)) }},
+		column[exported]{"cut", "", "true where the deadline has cut the decision's search", func(e exported) cell { return truth(e.Decision.Cut) }},
 	)
 }
 

@@ -87,14 +87,14 @@ func TestReadRunScript(t *testing.T) {
 		}
 		// What one of them does not have.
 		for _, step := range of[1].Steps {
-			for _, name := range []string{"elapsed_s", "by", "struck", "reason"} {
+			for _, name := range []string{"elapsed_s", "by", "struck", "reason", "cut"} {
 				delete(step, name)
 			}
 			if what == "shots" {
 				delete(step, "time")
 			}
 		}
-		for _, name := range []string{"elapsed_s", "by", "struck", "reason"} {
+		for _, name := range []string{"elapsed_s", "by", "struck", "reason", "cut"} {
 			delete(of[1].Units, name)
 		}
 		if what == "shots" {
