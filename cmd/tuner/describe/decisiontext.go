@@ -28,8 +28,8 @@ type DecisionTime struct {
 	Deadline time.Duration
 }
 
-// Cut says whether the deadline cuts such decisions, some at least.
-func (d *DecisionTime) Cut() bool { return d.Longest > d.Deadline }
+// Cut says whether the deadline cuts such decisions, some at least: not those of a design, which search nothing.
+func (d *DecisionTime) Cut() bool { return d.Longest > d.Deadline && (d.Units > 0 || !d.Complete) }
 
 // Text says what decisions take.
 func (d *DecisionTime) Text() string {
