@@ -39,7 +39,8 @@ func Decision(w *setup.Setup, now func() time.Time) (describe.DecisionTime, erro
 	size := r.policy.(policy.Sizer).Size().Capacity
 	d.Wanted = observations(w, size)
 	d.Full = d.Wanted == size
-	return d, r.run(&d)
+	err = r.run(&d)
+	return d, err
 }
 
 // run times an early decision, and late ones where that was done in time.
@@ -147,15 +148,12 @@ func (r *rehearsal) decide(n int) error {
 // decideOnce times a decision. It returns a setting of all variables, those that are
 // left random at random.
 func (r *rehearsal) decideOnce() (x []float64, set int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), r.most)
-	defer cancel()
-	c := &stopped{Context: ctx, now: r.now}
-	begun := r.now()
+	c := &stopwatch{Context: context.Background(), now: r.now, begun: r.now(), most: r.most}
 	q, err := r.policy.Propose(c)
 	if err != nil {
 		return nil, 0, err
 	}
-	r.took = append(r.took, r.now().Sub(begun)-c.waited)
+	r.took = append(r.took, c.took())
 	r.decided, r.step = append(r.decided, q), q.Step
 	r.cut = r.cut || q.Cut
 	x = r.setting()
@@ -195,17 +193,29 @@ func (r *rehearsal) decideElsewhere() error {
 // elsewhere says that a decision goes where nothing was measured.
 func elsewhere(p policy.Proposal) bool { return !math.IsNaN(p.Why.Unseen) }
 
-// stopped is a context that knows how long its user has waited for what a deadline does not count.
-type stopped struct {
+// stopwatch is the context of a decision that may take so long, without what its user waits for: a deadline does
+// not count that.
+type stopwatch struct {
 	context.Context
-	now    func() time.Time
-	waited time.Duration
+	now   func() time.Time
+	begun time.Time // later by what was waited
+	most  time.Duration
+}
+
+func (s *stopwatch) took() time.Duration { return s.now().Sub(s.begun) }
+
+// Err implements [context.Context].
+func (s *stopwatch) Err() error {
+	if s.took() > s.most {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // Pause is asked for by who waits.
-func (s *stopped) Pause() (resume func()) {
+func (s *stopwatch) Pause() (resume func()) {
 	begun := s.now()
-	return func() { s.waited += s.now().Sub(begun) }
+	return func() { s.begun = s.begun.Add(s.now().Sub(begun)) }
 }
 
 // observation is one of a smooth function with noise that depends on the setting. Constraints read values

@@ -53,7 +53,7 @@ func (r *rehearsal) count(is func(policy.Proposal) bool) (n int) {
 	return n
 }
 
-// TestDecisionTimesAFullModel: decisions are timed with as many observations as the run brings, and waiting does not count.
+// TestDecisionTimesAFullModel: decisions are timed with as many observations as the run brings.
 func TestDecisionTimesAFullModel(t *testing.T) {
 	d, err := Decision(loaded(t, explorer), time.Now)
 	if err != nil {
@@ -65,13 +65,21 @@ func TestDecisionTimesAFullModel(t *testing.T) {
 	if d.Took <= 0 || d.Longest < d.Took || d.Early <= 0 || d.Units == 0 {
 		t.Errorf("timed %+v", d)
 	}
-	waits := &stopped{Context: t.Context(), now: time.Now}
-	resume, begun := waits.Pause(), time.Now()
-	for time.Since(begun) < time.Millisecond {
-		continue
+}
+
+// TestWaitingDoesNotCount: a decision that waits for a fit has as much time after.
+func TestWaitingDoesNotCount(t *testing.T) {
+	now := time.Now()
+	s := &stopwatch{Context: t.Context(), now: func() time.Time { return now }, begun: now, most: time.Second}
+	resume := s.Pause()
+	now = now.Add(time.Hour)
+	resume()
+	now = now.Add(900 * time.Millisecond)
+	if s.Err() != nil || s.took() != 900*time.Millisecond {
+		t.Errorf("after an hour's wait and 0.9 s it took %v: %v", s.took(), s.Err())
 	}
-	if resume(); waits.waited < time.Millisecond {
-		t.Errorf("a wait of 1 ms counts as %v", waits.waited)
+	if now = now.Add(200 * time.Millisecond); s.Err() == nil {
+		t.Errorf("it has not ended after %v of %v", s.took(), s.most)
 	}
 }
 
