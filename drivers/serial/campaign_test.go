@@ -213,7 +213,7 @@ func moody(f *porttest.Fake, random *rand.Rand) {
 	hear, free := f.Hear, time.Now()
 	f.Hear = func(data []byte) []byte {
 		answer := hear(data)
-		delay := time.Duration(random.IntN(30)) * time.Millisecond
+		delay := time.Duration(1+random.IntN(30)) * time.Millisecond // of two timers at one time either may be first
 		switch random.IntN(12) {
 		case 0:
 			answer = nil
