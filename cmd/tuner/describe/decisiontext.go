@@ -29,25 +29,37 @@ type DecisionTime struct {
 }
 
 // Cut says whether the deadline cuts such decisions, some at least: not those of a design, which search nothing.
-func (d *DecisionTime) Cut() bool { return d.Longest > d.Deadline && (d.Units > 0 || !d.Complete) }
+func (d *DecisionTime) Cut() bool { return d.Longest > d.Deadline && !d.searchesNothing() }
+
+// searchesNothing says that decisions are those of a design.
+func (d *DecisionTime) searchesNothing() bool { return d.Units == 0 && d.Complete }
 
 // Text says what decisions take.
 func (d *DecisionTime) Text() string {
-	text := fmt.Sprintf("about %s on this computer with %s", show.Duration(Rounded(d.Took)), show.Count(d.Observations, "observation"))
+	about, longest := "about "+show.Duration(Rounded(d.Took)), show.Duration(Rounded(d.Longest))
+	if !d.Complete && d.Longest == d.Took { // one was timed
+		about = "more than " + longest
+	}
+	text := fmt.Sprintf("%s on this computer with %s", about, show.Count(d.Observations, "observation"))
 	if d.Observations < d.Wanted {
 		text += fmt.Sprintf(", longer with the %d that the model comes to hold", d.Wanted)
 	}
-	longest := show.Duration(Rounded(d.Longest))
 	switch {
-	case !d.Complete:
-		text += ", now and then more than " + longest
-	case d.Longest > d.Took:
+	case d.Longest == d.Took:
+	case d.Complete:
 		text += ", now and then " + longest
+	default:
+		text += ", now and then more than " + longest
 	}
-	if !d.Cut() {
-		return text + ", of the " + show.Duration(d.Deadline) + " that it may take"
+	switch {
+	case d.searchesNothing():
+		return text + "; it searches nothing, so no deadline cuts it"
+	case d.Cut():
+		return text + d.advice()
+	case d.Observations < d.Wanted:
+		return text + ", of the " + show.Duration(d.Deadline) + " that it may take, which may not be enough then"
 	}
-	return text + d.advice()
+	return text + ", of the " + show.Duration(d.Deadline) + " that it may take"
 }
 
 // advice is what to change where decisions are cut.

@@ -24,9 +24,12 @@ func TestDecisionTimeSaysWhatToChange(t *testing.T) {
 		"about 90ms on this computer with 300 observations, longer with the 1024 that the model comes to hold, now and then 200ms; " +
 			"the deadline of 150ms will cut some searches: raise it, beyond 400ms": {
 			Observations: 300, Wanted: 1024, Units: 20, Took: 90 * ms, Longest: 200 * ms, Complete: true, Deadline: 150 * ms},
-		"about 2ms on this computer with 30 observations, now and then 3ms, of the 1ms that it may take": { // of a design
+		"about 2ms on this computer with 30 observations, now and then 3ms; it searches nothing, so no deadline cuts it": {
 			Observations: 30, Wanted: 30, Took: 2 * ms, Longest: 3 * ms, Complete: true, Deadline: ms},
-		"about 500ms on this computer with 1024 observations, now and then more than 500ms; the deadline of 50ms will cut most searches: raise it, beyond 1s": {
+		"about 2ms on this computer with 500 observations, longer with the 1024 that the model comes to hold, now and then 3ms, " +
+			"of the 50ms that it may take, which may not be enough then": {
+			Observations: 500, Wanted: 1024, Units: 20, Took: 2 * ms, Longest: 3 * ms, Complete: true, Deadline: 50 * ms},
+		"more than 500ms on this computer with 1024 observations; the deadline of 50ms will cut most searches: raise it, beyond 1s": {
 			Observations: 1024, Wanted: 1024, Units: 20, Took: 500 * ms, Longest: 500 * ms, Deadline: 50 * ms},
 	} {
 		if got := d.Text(); got != want {

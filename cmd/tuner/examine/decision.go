@@ -79,6 +79,9 @@ func (r *rehearsal) result(d *describe.DecisionTime) {
 // Where a step leaves variables random, each of its shots is one.
 func observations(w *setup.Setup, capacity int) int {
 	steps := w.Options.Stop.Steps
+	if paid := affordable(&w.Spec); paid < float64(capacity) && (steps == 0 || paid < float64(steps)) {
+		steps = max(int(paid), 1)
+	}
 	if steps == 0 {
 		return capacity
 	}
@@ -89,6 +92,18 @@ func observations(w *setup.Setup, capacity int) int {
 		}
 	}
 	return min(capacity, max(steps, firstObservations))
+}
+
+// affordable is how many steps the budget pays at most, infinite where nothing tells.
+func affordable(s *policy.Spec) float64 {
+	cheapest := math.Inf(1)
+	for _, set := range s.ControlSets {
+		cheapest = min(cheapest, set.Cost)
+	}
+	if s.Budget <= 0 || s.CostsRead || cheapest <= 0 {
+		return math.Inf(1)
+	}
+	return s.Budget / cheapest
 }
 
 // rehearsal has a policy tune what is made up, and times it.
@@ -172,8 +187,9 @@ func (r *rehearsal) decideElsewhere() error {
 		return nil
 	}
 	var same []float64
+	begun := r.now()
 	for range mostRepeats {
-		if r.cut || slices.ContainsFunc(r.decided, elsewhere) {
+		if r.cut || r.now().Sub(begun) > 2*r.most || slices.ContainsFunc(r.decided, elsewhere) {
 			return nil
 		}
 		x, set, err := r.decideOnce()

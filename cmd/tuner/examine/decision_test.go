@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -141,4 +142,22 @@ safe = 1.0
 		t.Fatal(err)
 	}
 	return w
+}
+
+// TestBudgetBoundsTheObservations: a run that pays for few steps is timed with as few observations.
+func TestBudgetBoundsTheObservations(t *testing.T) {
+	w := loaded(t, explorer)
+	w.Options.Stop.Steps = 0
+	for _, c := range []struct {
+		budget, cost float64
+		read         bool
+		want         int
+	}{{0, 2, false, 512}, {80, 2, false, 40}, {80, 0, false, 512}, {80, 2, true, 512}, {1e9, 2, false, 512}, {3, 2, false, firstObservations}} {
+		w.Spec.Budget, w.Spec.CostsRead = c.budget, c.read
+		w.Spec.ControlSets = slices.Clone(w.Spec.ControlSets)
+		w.Spec.ControlSets[0].Cost = c.cost
+		if got := observations(w, 512); got != c.want {
+			t.Errorf("%+v: timed with %d observations", c, got)
+		}
+	}
 }
