@@ -20,7 +20,8 @@ type controlSet struct {
 	d            int
 	nodes        quadrature.Nodes
 	coarse       quadrature.Nodes
-	nodesVersion uint64 // version of the first process's kernel that the nodes suit
+	rules        *quadrature.Rules // of the random coordinates; nil before the first nodes
+	nodesVersion uint64            // version of the first process's kernel that the nodes suit
 	spare        *spares
 }
 
@@ -91,8 +92,10 @@ func (s *controlSet) chooseNodes() {
 		return
 	}
 	scale := s.lengthscales()
-	s.nodes = quadrature.Rule(s.in.Random, scale, s.in.Seed)
-	s.coarse = quadrature.Coarse(s.in.Random, scale, s.in.Seed)
+	if s.rules == nil {
+		s.rules = quadrature.NewRules(s.in.Random, s.in.Seed)
+	}
+	s.nodes, s.coarse = s.rules.Full(scale), s.rules.Coarse(scale)
 }
 
 // lengthscales of the random coordinates in the first process, ones where its kernel

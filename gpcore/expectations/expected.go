@@ -103,22 +103,23 @@ func (e *Expected) Dim() int { return len(e.in.Controlled) }
 // NodeCount is the number of nodes that stand for the random coordinates.
 func (e *Expected) NodeCount() int { return len(e.nodes.Weight) }
 
-// Cost is about how many multiply-adds one value takes, and one of the surrogate: half the square of
-// the number of observations for each process and node, of the bound for each process.
-func (e *Expected) Cost() (value, surrogate float64) {
-	squares := 0.0
+// Cost implements [search.Costed]: half the square of the number of observations for each process and node, of the bound
+// for each process, and what the terms' functions take.
+func (e *Expected) Cost() search.Costs {
+	squares, functions := 0.0, 0.0
 	for i := range e.terms {
 		n := float64(e.terms[i].Process.Len())
 		squares += n * n / 2
+		functions += e.terms[i].OfCost
 		if f := e.terms[i].Further; f != nil {
 			squares += n * float64(f.count)
 		}
 	}
-	value = squares * float64(len(e.nodes.Weight))
+	each, nodes, coarse := squares+functions, float64(len(e.nodes.Weight)), float64(len(e.coarse.Weight))
 	if e.boundable() {
-		return value, squares
+		coarse = 1
 	}
-	return value, squares * float64(len(e.coarse.Weight))
+	return search.Costs{Value: each * nodes, Surrogate: each * coarse, Gradient: (2*squares + functions) * nodes}
 }
 
 // Rules are the nodes of Values and the fewer ones that stand in for them while a search
@@ -243,6 +244,11 @@ type Term struct {
 	Process  *gpcore.GP
 	Mean, SD float64
 	Of       func(mu, sigma float64) (value, byMu, bySigma float64)
+	// OfCost is about how many multiply-adds Of takes, where they are many (see [Expected.Cost]).
+	OfCost float64
+	// Values, where not nil, sets dst to the values of Of for many points at once: for points that are watched
+	// (see [Expected.Watch]), where nothing else of Of is asked. It must be safe for concurrent use.
+	Values func(dst, mu, sigma []float64)
 	// Offset, where not nil, is added to mu: the process's prior mean, as a function of all
 	// coordinates of a point. Where grad is not nil it also sets that to its derivatives.
 	// It must be safe for concurrent use.

@@ -167,19 +167,38 @@ func (w *watcher) Values(dst []float64, fork search.Objective, from, to int) {
 	}
 	clear(dst)
 	for i := range w.s.terms {
-		t, v := &w.s.terms[i], w.watches[i]
-		for k := from; k < to; k++ {
-			mu, variance, prior := v.Moments(k)
-			sd := deviation(variance, prior)
-			if w.offsets[i] != nil {
-				mu += w.offset(i, k)
-			}
-			if t.Of != nil {
-				value, _, _ := t.Of(mu, sd)
-				dst[k-from] += value
-				continue
-			}
-			dst[k-from] += float64(t.Mean*mu) + float64(t.SD*sd)
+		for base := from; base < to; base += vec.Lanes {
+			w.addTerm(s, i, dst[base-from:min(base+vec.Lanes, to)-from], base)
+		}
+	}
+}
+
+// addTerm adds term i at a panel of points, from base on.
+func (w *watcher) addTerm(s *scratch, i int, dst []float64, base int) {
+	t, v, n := &w.s.terms[i], w.watches[i], len(dst)
+	mu, sd := s.mean[:n], s.variance[:n]
+	for l := range mu {
+		mean, variance, prior := v.Moments(base + l)
+		mu[l], sd[l] = mean, deviation(variance, prior)
+		if w.offsets[i] != nil {
+			mu[l] += w.offset(i, base+l)
+		}
+	}
+	switch {
+	case t.linear():
+		for l := range dst {
+			dst[l] += float64(t.Mean*mu[l]) + float64(t.SD*sd[l])
+		}
+	case t.Values != nil:
+		value := s.sum[:n]
+		t.Values(value, mu, sd)
+		for l, v := range value {
+			dst[l] += v
+		}
+	default:
+		for l := range dst {
+			value, _, _ := t.Of(mu[l], sd[l])
+			dst[l] += value
 		}
 	}
 }

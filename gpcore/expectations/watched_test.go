@@ -11,6 +11,17 @@ import (
 	"github.com/labtuner/tuner/gpcore/search"
 )
 
+func bent(mu, sigma float64) (value, byMu, bySigma float64) {
+	v := math.Exp(mu - sigma)
+	return v, v, -v
+}
+
+func manyBent(dst, mu, sigma []float64) {
+	for i, m := range mu {
+		dst[i], _, _ = bent(m, sigma[i])
+	}
+}
+
 // TestWatchFollowsItsTerms: processes come and go among the terms, as priors do by their weight. Watched values are those of
 // the expectation, and what was known of a process that comes back soon is still there.
 func TestWatchFollowsItsTerms(t *testing.T) {
@@ -38,6 +49,12 @@ func TestWatchFollowsItsTerms(t *testing.T) {
 		var terms []Term
 		for _, k := range of {
 			terms = append(terms, Term{Process: all[k], Mean: 1 + float64(k), SD: 0.5})
+			if k == 1 { // a function in place of coefficients, at a step of one point after the other
+				terms[len(terms)-1].Of = bent
+				if step%2 == 0 {
+					terms[len(terms)-1].Values = manyBent
+				}
+			}
 		}
 		e, err := New(terms, Inputs{Controlled: []int{0, 1, 2}})
 		if err != nil {

@@ -44,7 +44,7 @@ var coarseRule = nodeRule{gauss: [3][]int{{3}, {3, 4}, {2, 2, 3}}, points: 16}
 
 // Coarse is the rule that stands in for the full one while a search screens.
 func Coarse(m []Marginal, lengthscale []float64, seed uint64) Nodes {
-	return coarseRule.nodes(m, lengthscale, seed)
+	return NewRules(m, seed).Coarse(lengthscale)
 }
 
 // coarsePoints bounds the readings that do so.
@@ -54,22 +54,45 @@ const coarsePoints = 16
 // three that are not held, scrambled Sobol points beyond. The coordinate with the
 // largest spread, in lengthscales, gets most nodes.
 func Rule(m []Marginal, lengthscale []float64, seed uint64) Nodes {
-	ratio := 0.0
-	for i := range m {
-		ratio = max(ratio, m[i].spread()/lengthscale[i])
-	}
-	for _, r := range nodeRules {
-		if ratio <= r.upTo {
-			return r.nodes(m, lengthscale, seed)
-		}
-	}
-	return nodeRules[len(nodeRules)-1].nodes(m, lengthscale, seed) // an infinite ratio
+	return NewRules(m, seed).Full(lengthscale)
 }
 
-func (r nodeRule) nodes(m []Marginal, lengthscale []float64, seed uint64) Nodes {
+// Rules makes [Rule] and [Coarse] of the same coordinates and seed again and again, as lengthscales change: what scrambled
+// point sets it compares does not depend on them and is kept, 24 sets of each size that was asked for. Nodes that it
+// gives are its own: read only.
+type Rules struct {
+	marginals []Marginal
+	seed      uint64
+	scrambled map[int][]Nodes // by the number of points
+}
+
+// NewRules are rules for these coordinates, which must stay as they are. Nothing is computed yet.
+func NewRules(m []Marginal, seed uint64) *Rules {
+	return &Rules{marginals: m, seed: seed, scrambled: map[int][]Nodes{}}
+}
+
+// Full is [Rule] for these lengthscales.
+func (r *Rules) Full(lengthscale []float64) Nodes {
+	ratio := 0.0
+	for i := range r.marginals {
+		ratio = max(ratio, r.marginals[i].spread()/lengthscale[i])
+	}
+	for _, rule := range nodeRules {
+		if ratio <= rule.upTo {
+			return r.nodes(rule, lengthscale)
+		}
+	}
+	return r.nodes(nodeRules[len(nodeRules)-1], lengthscale) // an infinite ratio
+}
+
+// Coarse is [Coarse] for these lengthscales.
+func (r *Rules) Coarse(lengthscale []float64) Nodes { return r.nodes(coarseRule, lengthscale) }
+
+func (r *Rules) nodes(rule nodeRule, lengthscale []float64) Nodes {
+	m := r.marginals
 	free := notPointMass(m)
-	if len(free) > len(r.gauss) {
-		return bestSobol(m, lengthscale, seed, r.points)
+	if len(free) > len(rule.gauss) {
+		return r.bestSobol(lengthscale, rule.points)
 	}
 	slices.SortStableFunc(free, func(a, b int) int {
 		ra, rb := m[a].spread()/lengthscale[a], m[b].spread()/lengthscale[b]
@@ -83,7 +106,7 @@ func (r nodeRule) nodes(m []Marginal, lengthscale []float64, seed uint64) Nodes 
 	})
 	count := make([]int, len(m))
 	for k, i := range free {
-		count[i] = r.gauss[len(free)-1][k]
+		count[i] = rule.gauss[len(free)-1][k]
 	}
 	return GaussProduct(m, count)
 }
@@ -116,11 +139,15 @@ const scrambles = 24
 //
 // which has a closed form. One in five scrambles is worse than 1024 draws at 120
 // points; the best of 24 is not.
-func bestSobol(m []Marginal, lengthscale []float64, seed uint64, points int) Nodes {
+func (r *Rules) bestSobol(lengthscale []float64, points int) Nodes {
+	sets := r.scrambled[points]
+	for i := uint64(len(sets)); i < scrambles; i++ {
+		sets = append(sets, SobolNodes(r.marginals, r.seed+i*0x9e3779b97f4a7c15, points))
+	}
+	r.scrambled[points] = sets
 	var best Nodes
-	least, room := math.Inf(1), newDiscrepancy(m, lengthscale, points)
-	for i := range uint64(scrambles) {
-		n := SobolNodes(m, seed+i*0x9e3779b97f4a7c15, points)
+	least, room := math.Inf(1), newDiscrepancy(r.marginals, lengthscale, points)
+	for _, n := range sets {
 		if e := room.of(n); e < least {
 			best, least = n, e
 		}

@@ -13,7 +13,7 @@ const (
 	climbRounds     = 16
 	climbTolerance  = 1e-5
 	refineRounds    = 40
-	refineTolerance = 1e-8
+	refineTolerance = 2e-7
 )
 
 // ascent serves climbers of one function in batches.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // climber is a local search from one start: projected quasi-Newton ascent in a box
@@ -176,15 +177,14 @@ func (c *climber) updateHessian(before, after []float64) {
 		c.updated = true
 	}
 	for i := range d {
-		c.hy[i] = 0
-		for j := range d {
-			c.hy[i] += c.h[i*d+j] * c.y[j]
-		}
+		c.hy[i] = vec.Dot(c.h[i*d:(i+1)*d], c.y)
 		hyy += c.hy[i] * c.y[i]
 	}
 	for i := range d {
-		for j := range d {
-			c.h[i*d+j] += (sy+hyy)*c.delta[i]*c.delta[j]/(sy*sy) - (c.hy[i]*c.delta[j]+c.delta[i]*c.hy[j])/sy
+		byDelta, byHy := ((sy+hyy)/sy*c.delta[i]-c.hy[i])/sy, c.delta[i]/sy
+		row := c.h[i*d : (i+1)*d]
+		for j := range row {
+			row[j] += float64(byDelta*c.delta[j]) - float64(byHy*c.hy[j])
 		}
 	}
 }
@@ -278,17 +278,17 @@ func (c *climber) quasiNewton(b *box) (slope float64) {
 		c.edge.direct(c, b)
 		pull = c.edge.pull
 	}
+	for i, v := range pull { // of the free ones
+		if c.y[i] = 0; c.free(i, pull, b) {
+			c.y[i] = v
+		}
+	}
 	for i := range d {
 		c.dir[i] = 0
-		if !c.free(i, pull, b) {
-			continue
+		if c.free(i, pull, b) {
+			c.dir[i] = vec.Dot(c.h[i*d:(i+1)*d], c.y)
+			slope += c.dir[i] * c.grad[i]
 		}
-		for j := range d {
-			if c.free(j, pull, b) {
-				c.dir[i] += c.h[i*d+j] * pull[j]
-			}
-		}
-		slope += c.dir[i] * c.grad[i]
 	}
 	return slope
 }

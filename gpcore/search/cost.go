@@ -3,26 +3,40 @@ package search
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
 // UnitCost is how many multiply-adds a unit of work takes at most, about, where a single value does
-// not take more: a few milliseconds of a fast processor. Units that would take more are divided, so that a
+// not take more: about a millisecond of a fast processor. Units that would take more are divided, so that a
 // search ends soon after its context, however many observations there are.
-const UnitCost = 1 << 26
+const UnitCost = 1 << 24
+
+// metricCost is how many multiply-adds of values take the time that a climber's step takes for an element of its inverse
+// Hessian, about (d = 40).
+const metricCost = 100
 
 // Costed is an objective that says what it costs. Without, its units are not divided.
 type Costed interface {
-	// Cost is about how many multiply-adds one value takes, and one of the surrogate.
-	Cost() (value, surrogate float64)
+	Cost() Costs
 }
 
-// costs are those of one value of an objective, and of its surrogate; 0: not known.
-type costs struct{ value, surrogate float64 }
+// Costs are about how many multiply-adds a value of an objective takes among many, and one of its surrogate, 0 where that is not
+// known; and the objective's gradient among few, where that is not twice as many as a value.
+type Costs struct{ Value, Surrogate, Gradient float64 }
 
-func costsOf(o Objective) costs {
-	c, ok := o.(Costed)
-	if !ok {
-		return costs{}
+// Plus are the costs of both.
+func (c Costs) Plus(o Costs) Costs {
+	return Costs{c.Value + o.Value, c.Surrogate + o.Surrogate, c.gradient() + o.gradient()}
+}
+
+func (c Costs) gradient() float64 {
+	if c.Gradient > 0 {
+		return c.Gradient
 	}
-	value, surrogate := c.Cost()
-	return costs{value, surrogate}
+	return 2 * c.Value
+}
+
+func costsOf(o Objective) Costs {
+	if c, ok := o.(Costed); ok {
+		return c.Cost()
+	}
+	return Costs{}
 }
 
 // parts is how many of n equal pieces of work, of so many multiply-adds each, a unit does.
@@ -34,25 +48,28 @@ func parts(n int, cost float64) int {
 }
 
 // screened is how many points a unit screens: whole panels where they are watched.
-func (c costs) screened(watched bool) int {
-	n := parts(screenUnit, c.surrogate)
+func (c Costs) screened(watched bool) int {
+	n := parts(screenUnit, c.Surrogate)
 	if watched {
 		return max(vec.Lanes, n/vec.Lanes*vec.Lanes)
 	}
 	return n
 }
 
-// rounds is how many rounds of gradients of so many climbers, each of twice a value's cost, a unit serves.
-func (c costs) rounds(climbers int, onSurrogate bool) int {
-	cost := c.value
-	if onSurrogate {
-		cost = c.surrogate
+// rounds is how many rounds of so many climbers in d coordinates a unit serves, each of a gradient and a step.
+func (c Costs) rounds(climbers, d int, onSurrogate bool) int {
+	cost := c.gradient()
+	if onSurrogate && c.Value > 0 {
+		cost *= c.Surrogate / c.Value
 	}
-	return parts((stepwise+1)*refineRounds, 2*cost*float64(climbers))
+	if cost > 0 {
+		cost += metricCost * float64(d*d)
+	}
+	return parts((stepwise+1)*refineRounds, cost*float64(climbers))
 }
 
 // improvements is how many times a unit moves a best point in d coordinates: each climbs it, and looks
 // at its neighbours.
-func (c costs) improvements(d int) int {
-	return parts(stepwise, c.value*float64(2*refineRounds+2*d))
+func (c Costs) improvements(d int) int {
+	return parts(stepwise, c.gradient()*refineRounds+c.Value*float64(2*d))
 }

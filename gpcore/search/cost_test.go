@@ -14,8 +14,8 @@ type rated struct {
 	cost float64
 }
 
-func (r rated) Fork() Objective                  { return r }
-func (r rated) Cost() (value, surrogate float64) { return r.cost, r.cost }
+func (r rated) Fork() Objective { return r }
+func (r rated) Cost() Costs     { return Costs{Value: r.cost, Surrogate: r.cost} }
 
 // bounded is rated with an upper bound that stands in for it.
 type bounded struct{ rated }
@@ -103,6 +103,17 @@ func TestDividedUnitsFindTheSame(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What a climber's own step takes counts: of forty coordinates it is more than a cheap gradient.
+func TestRoundsCountSteps(t *testing.T) {
+	c := Costs{Value: 100}
+	if few, many := c.rounds(24, 40, false), c.rounds(24, 3, false); few > UnitCost/(24*metricCost*1600) || many != (stepwise+1)*refineRounds {
+		t.Errorf("%d rounds of forty coordinates, %d of three", few, many)
+	}
+	if c := (Costs{Value: 1 << 16, Surrogate: 1 << 12, Gradient: 1 << 20}); c.rounds(1, 1, false) != 15 || c.rounds(1, 1, true) != 255 {
+		t.Errorf("%d rounds of a dear gradient, %d of its surrogate's", c.rounds(1, 1, false), c.rounds(1, 1, true))
 	}
 }
 

@@ -18,7 +18,7 @@ func (q *state) ascend(w *searchWorker, f *fork, onSurrogate bool) bool {
 	if onSurrogate {
 		of, most, tol = f.surrogateSlopes, climbRounds, climbTolerance
 	}
-	for left := q.costs.rounds(len(q.under), onSurrogate); ; {
+	for left := q.costs.rounds(len(q.under), q.d, onSurrogate); ; {
 		done, over := w.ascent.run(of, q.under, &q.box, min(left, most-q.climbed), tol, !onSurrogate)
 		q.climbed += done
 		left -= done

@@ -13,7 +13,7 @@ type state struct {
 	kept      kept
 	p         Problem
 	group     Grouped // the objective, where it is one
-	costs     costs
+	costs     Costs
 	surrogate SurrogateKind
 	starts    []float64 // what the caller wants to be looked at first
 

@@ -42,7 +42,7 @@ func (s *Search) prepareUnit(w *searchWorker, i int) {
 		x = w.neighbour
 	}
 	n := len(x) / q.d
-	some := parts(n, q.costs.value)
+	some := parts(n, q.costs.Value)
 	q.evaluate(w, &w.forks[k], x[:some*q.d])
 	q.looked += some
 	q.underWay = some < n
@@ -136,7 +136,7 @@ func (s *Search) discreteUnit(w *searchWorker, i int) {
 func (s *Search) concludeCut() {
 	cost := 0.0
 	for _, q := range s.problems {
-		cost = max(cost, q.costs.value)
+		cost = max(cost, q.costs.Value)
 	}
 	s.all()
 	slices.SortStableFunc(s.round, func(i, k int) int { return cmp.Compare(s.problems[k].promise(), s.problems[i].promise()) })

@@ -14,13 +14,13 @@ var (
 )
 
 // unitTimes are the processor times of one unit of work, in milliseconds, by readings and variables: about the
-// middle of seven kinds of policy (TestDeadline -grid -deadline 0) on one core that makes 59e9 floating-point operations a second. A
-// kind may take a third or three times as much, entropy search with few readings five times.
+// middle of seven kinds of policy (TestDeadline -grid -deadline 0) on one core that makes 59e9 floating-point operations a second:
+// measured on one that makes 137e9, where the table of before took half as long. A kind may take a third or three times as much.
 var unitTimes = [4][4]float64{
-	{0.1, 0.2, 0.3, 0.8},
-	{0.4, 0.7, 0.9, 1.8},
-	{1.0, 1.6, 2.0, 2.9},
-	{2.0, 2.8, 3.3, 4.0},
+	{0.1, 0.2, 0.3, 0.4},
+	{0.3, 0.4, 0.5, 0.7},
+	{0.5, 0.6, 0.7, 0.8},
+	{0.7, 0.9, 1.0, 1.1},
 }
 
 // UnitTime is what a unit of work takes by a table, the same on every computer: between its values as the

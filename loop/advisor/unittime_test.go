@@ -15,11 +15,11 @@ func TestUnitTime(t *testing.T) {
 		readings, variables int
 		want                time.Duration
 	}{
-		{100, 3, 100 * time.Microsecond}, {1024, 40, 4 * time.Millisecond}, {256, 10, 900 * time.Microsecond},
-		{160, 3, 200 * time.Microsecond},         // half way from 100 to 256 in logarithms
-		{100, 20, 489898 * time.Nanosecond},      // from 10 to 40
-		{0, 1, 100 * time.Microsecond},           // nearest
-		{1 << 20, 1 << 20, 4 * time.Millisecond}, // nearest
+		{100, 3, 100 * time.Microsecond}, {1024, 40, 1100 * time.Microsecond}, {256, 10, 500 * time.Microsecond},
+		{160, 3, 173205 * time.Nanosecond},          // half way from 100 to 256 in logarithms
+		{100, 20, 346410 * time.Nanosecond},         // from 10 to 40
+		{0, 1, 100 * time.Microsecond},              // nearest
+		{1 << 20, 1 << 20, 1100 * time.Microsecond}, // nearest
 	} {
 		if got := UnitTime(c.readings, c.variables); (got - c.want).Abs() > 2*time.Nanosecond {
 			t.Errorf("%d readings of %d variables: %v, want %v", c.readings, c.variables, got, c.want)

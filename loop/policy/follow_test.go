@@ -61,7 +61,7 @@ func TestModelFollowsTheNoise(t *testing.T) {
 			t.Fatal("another process of the noise")
 		}
 		for i, want := range noises() {
-			if q := want / held[i]; math.Abs(q-1) > 0.05 {
+			if q := want / held[i]; math.Abs(q-1) > 0.1 {
 				t.Errorf("step %d: the noise of observation %d is %g times what is held", step, i, q)
 			}
 		}

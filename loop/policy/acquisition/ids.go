@@ -180,7 +180,7 @@ func (r *InformationRatio) Prepare() {
 func (r *InformationRatio) Scales(dst []float64) bool { return r.LowerBound.Scales(dst) }
 
 // Cost implements [search.Costed]: both expectations are evaluated for the cost of one.
-func (r *InformationRatio) Cost() (value, surrogate float64) { return r.LowerBound.Cost() }
+func (r *InformationRatio) Cost() search.Costs { return r.LowerBound.Cost() }
 
 // Gradients implements [search.Differentiable].
 func (r *InformationRatio) Gradients(dst, grad, x []float64) {

@@ -23,6 +23,9 @@ import (
 // component of the view that it was drawn from.
 type MaxValueEntropy struct{}
 
+// informationCost is how many multiply-adds of the vector code an information of one maximum takes the time of, about.
+const informationCost = 16000
+
 // minInformation ends the logarithm above the rounding of an information.
 const minInformation = 1e-13
 
@@ -37,6 +40,7 @@ func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
 		terms := d.slabs().terms.Take(d.memory(), len(maxima))[:0]
 		for _, group := range d.byComponent(maxima) {
 			terms = append(terms, d.Criterion.Model.TermsOf(d.alone(group[0].Component, 1/float64(len(maxima))), d.informationOf(group, noise))...)
+			terms[len(terms)-1].OfCost = informationCost * float64(len(group))
 		}
 		objectives, err := d.Expectations(terms)
 		if err != nil {
@@ -166,7 +170,7 @@ func (d *Decision) jointTerms(maxima []Optimum, noise float64) ([]expectations.T
 		if err := f.further.Observe(c.GP, x, y, model.MinNoise); err != nil {
 			return nil, err
 		}
-		terms[len(terms)-1].Further = &f.further
+		terms[len(terms)-1].Further, terms[len(terms)-1].OfCost = &f.further, informationCost*float64(len(group))
 	}
 	return terms, nil
 }

@@ -62,15 +62,20 @@ func (o *expectedPath) Follow(other search.Objective) bool {
 // Scales implements [search.Scaled].
 func (o *expectedPath) Scales(dst []float64) bool { return o.expectation.Scales(dst) }
 
+// slopesOfPath is how many values among many a gradient of few points takes the time of, about: a panel of them is evaluated whole
+// (20 variables, 256 observations).
+const slopesOfPath = 40
+
 // Cost implements [search.Costed].
-func (o *expectedPath) Cost() (value, surrogate float64) {
+func (o *expectedPath) Cost() search.Costs {
 	d := o.Dim() + len(o.random)
 	each := pathFeatures*waveCost(d) + float64(o.observations)*waveCost(d)
 	if o.v != nil {
 		each *= 2
 	}
 	full, coarse := o.expectation.Rules()
-	return each * float64(len(full.Weight)), each * float64(len(coarse.Weight))
+	value := each * float64(len(full.Weight))
+	return search.Costs{Value: value, Surrogate: each * float64(len(coarse.Weight)), Gradient: slopesOfPath * value}
 }
 
 // Surrogate implements [search.Surrogated]: fewer nodes.

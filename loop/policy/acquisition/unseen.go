@@ -124,9 +124,9 @@ func (e *emptiness) nearest(row []float64) (at int, least float64) {
 const plainCoordinate = 64
 
 // Cost implements [search.Costed].
-func (e *emptiness) Cost() (value, surrogate float64) {
+func (e *emptiness) Cost() search.Costs {
 	cost := plainCoordinate * float64(len(e.points)+len(e.weight))
-	return cost, cost
+	return search.Costs{Value: cost, Surrogate: cost}
 }
 
 // Patience is how many steps in a row repeat what is known before decision number step goes where nothing was

@@ -212,12 +212,11 @@ func (k *penalty) LowerScales(dst []float64) {
 }
 
 // Cost is that of the constraints' probabilities.
-func (k *penalty) Cost() (value, surrogate float64) {
+func (k *penalty) Cost() (sum search.Costs) {
 	for _, e := range k.each {
-		v, s := e.Cost()
-		value, surrogate = value+v, surrogate+s
+		sum = sum.Plus(e.Cost())
 	}
-	return value, surrogate
+	return sum
 }
 
 // Surrogate is the kind of a limited objective's surrogate: an upper bound of the

@@ -26,9 +26,9 @@ type FitTask struct {
 }
 
 // insignificant is by how much less than the most probable the hyperparameters in force may be, in the logarithm of the
-// posterior, and stay: less than half a standard deviation of one of them. A search keeps what it has computed then, and
+// posterior, and stay: less than a standard deviation of one of them. A search keeps what it has computed then, and
 // processes are not loaded anew.
-const insignificant = 0.1
+const insignificant = 0.5
 
 // run finds the most probable hyperparameters (MAP): first those of the noise
 // process, then, with the noise that it gives, those of the objective. Outputs are

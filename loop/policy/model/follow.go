@@ -8,13 +8,13 @@ import (
 )
 
 // fieldNoiseRule says how the objective's process follows the process of the noise: not at all
-// while all variances are within 5 % of what that says, which leaves the posterior standard
-// deviation within 2.5 % of what it would be. So most observations change the objective's process
+// while all variances are within 10 % of what that says, which leaves the posterior standard
+// deviation within 5 % of what it would be. So most observations change the objective's process
 // by a term of rank one, and what is known at a search's points can follow. Else exactly while a
 // refactorisation, and computing those points anew, is a small part of a decision; above that by the three largest
 // changes, which they follow beside one observation that comes and one that goes.
 func fieldNoiseRule() gpcore.NoiseRule {
-	return gpcore.NoiseRule{Exact: surelyFitted, Tau: 0.05, Max: 3}
+	return gpcore.NoiseRule{Exact: surelyFitted, Tau: 0.1, Max: 3}
 }
 
 // errUnfollowed: an observation cannot be taken up by itself.

@@ -16,6 +16,8 @@ type link interface {
 	// variance is the variance of one shot where the process takes the value v,
 	// and its derivative by v. It is never negative.
 	variance(v float64) (value, slope float64)
+	// variances replaces values of the process by the variances of one shot there.
+	variances(v []float64)
 }
 
 // logLink models log s^2. With s^2 the unbiased variance of k normal shots,
@@ -42,6 +44,12 @@ func (l logLink) variance(v float64) (value, slope float64) {
 	return e, e
 }
 
+func (l logLink) variances(v []float64) {
+	for i, x := range v {
+		v[i] = math.Exp(x)
+	}
+}
+
 // rawLink models s^2 itself, as the paper does (Makarova et al., NeurIPS 2021,
 // section 4.2); its sampling noise is taken as constant and fitted. The process is
 // standardised: s^2 = center + scale*v. A bound below zero is cut to zero, because
@@ -61,6 +69,12 @@ func (l rawLink) variance(v float64) (value, slope float64) {
 		return s2, l.scale
 	}
 	return 0, 0
+}
+
+func (l rawLink) variances(v []float64) {
+	for i, x := range v {
+		v[i], _ = l.variance(x)
+	}
 }
 
 // trigamma is the second derivative of the logarithm of the gamma function; it

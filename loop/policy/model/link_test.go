@@ -62,3 +62,21 @@ func variance(k int, sd float64, rng *rand.Rand) float64 {
 	}
 	return squares / float64(k-1)
 }
+
+// Variances of many points are those of each.
+func TestShotVariances(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for name, l := range map[string]link{"logarithms": logLink{floor: 1e-6}, "variances": rawLink{center: 1, scale: 2}, "below zero": rawLink{center: 1, scale: 2, free: true}} {
+		v := &NoiseField{Hyper: &noiseHyper{link: l, Mean: -0.3}}
+		mean, sd, got := make([]float64, 50), make([]float64, 50), make([]float64, 50)
+		for i := range mean {
+			mean[i], sd[i] = rng.NormFloat64(), rng.Float64()
+		}
+		v.ShotVariances(got, mean, sd, -1.5)
+		for i, g := range got {
+			if want, _, _ := v.ShotVariance(mean[i], sd[i], -1.5); g != want {
+				t.Errorf("%s: %g at (%g, %g), want %g", name, g, mean[i], sd[i], want)
+			}
+		}
+	}
+}

@@ -71,6 +71,14 @@ func (v *NoiseField) ShotVariance(mean, sd, beta float64) (value, byMean, bySD f
 	return value, slope, beta * slope
 }
 
+// ShotVariances sets dst to the values of [NoiseField.ShotVariance] for many points at once.
+func (v *NoiseField) ShotVariances(dst, mean, sd []float64, beta float64) {
+	for i, m := range mean {
+		dst[i] = v.Hyper.Mean + m + beta*sd[i]
+	}
+	v.Hyper.link.variances(dst)
+}
+
 // OfMeans sets dst[i] to the noise variance of the mean of row i: the clipped upper
 // bound of one shot's, divided by the number of shots. O(n^3), where the process has learnt the rows
 // one for one O(n^2).

@@ -14,7 +14,8 @@ import (
 // force at once: it has only the initial design to look at.
 type Refits struct {
 	Every, Lag int
-	last       int // boundary of the latest launch; 0: none yet
+	last       int  // boundary of the latest launch; 0: none yet
+	unchanged  bool // the latest fit has left the hyperparameters in force
 	Pending    *PendingFit
 }
 

@@ -124,7 +124,7 @@ func TestInsignificantFitChangesNothing(t *testing.T) {
 	}{
 		"many rows": {rows: 100, noise: 1, kept: true}, "many rows, learnt noise": {rows: 100, noise: 1, learnt: true, kept: true},
 		"rows that left": {rows: 100, noise: 1, learnt: true, forget: true, kept: true},
-		"few rows":       {rows: 40, noise: 1}, "more noise": {rows: 100, noise: 4}, "another noise, learnt": {rows: 100, noise: 100, learnt: true},
+		"few rows":       {rows: 40, noise: 1}, "more noise": {rows: 100, noise: 10}, "another noise, learnt": {rows: 100, noise: 100, learnt: true},
 		"another shape": {rows: 100, noise: 1, shape: 3}, "another level": {rows: 100, noise: 1, off: func(h *Hyper) { h.Center++ }},
 		"another level of the noise": {rows: 100, noise: 1, learnt: true, off: func(h *Hyper) { h.noise.Mean += 2 }},
 	} {
@@ -255,5 +255,42 @@ func TestScaled(t *testing.T) {
 	}
 	if got, want := scaled(k, 3).Cov(x, y), 9*k.Cov(x, y); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%g, want %g", got, want)
+	}
+}
+
+// After a fit that left the hyperparameters in force the next one comes after twice as many steps, where the file gives no
+// number of them.
+func TestFitsWaitAfterOneThatChangedNothing(t *testing.T) {
+	for _, given := range []bool{false, true} {
+		m, err := New(&Rules{Spec: Spec{Kernel: kernelMatern52, Hyperparameters: HyperFit, Capacity: 256, RefitEvery: 5, RefitLag: 1, RefitSeldom: !given}, Seed: 1, Dims: 2, Beta: 2,
+			User: func(x []float64) []float64 { return x }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(3, 1))
+		last, before, waits := 0, m.Fitted, map[bool][]int{} // by whether the fit before was kept
+		for step := 1; step <= 160; step++ {
+			x := []float64{rng.Float64(), rng.Float64()}
+			m.Observe(Row{X: x, Mean: math.Sin(5*x[0]) + x[1] + 0.03*rng.NormFloat64(), Variance: 0.01, Shots: 10, Step: step})
+			if _, err := m.AwaitFit(t.Context(), step+1); err != nil {
+				t.Fatal(err)
+			}
+			kept := m.Fitted == before
+			if m.LaunchFit(t.Context(), step+1); m.Refits.last == step+1 && last > 0 && step > 80 {
+				waits[kept] = append(waits[kept], m.Refits.last-last)
+				if every := max(5, step/8); !given && kept && m.Refits.last-last < 2*(every-2) {
+					t.Errorf("step %d: a fit %d steps after one that changed nothing", step, m.Refits.last-last)
+				} else if given && m.Refits.last-last != 5 {
+					t.Errorf("step %d: a fit %d steps after the one before, 5 were given", step, m.Refits.last-last)
+				}
+			}
+			if m.Refits.last == step+1 {
+				last, before = step+1, m.Fitted
+			}
+			m.StartFit()
+		}
+		if len(waits[true]) == 0 {
+			t.Errorf("given %v: no fit was kept: %v", given, waits)
+		}
 	}
 }

@@ -11,6 +11,7 @@ func (m *Model) AwaitFit(ctx context.Context, step int) (*Fit, error) {
 	if err != nil || p == nil {
 		return nil, err
 	}
+	m.Refits.unchanged = p.kept()
 	note := Fit{Err: p.Err}
 	if p.Err == nil {
 		switch {
@@ -83,8 +84,9 @@ func (m *Model) LaunchFit(ctx context.Context, step int) (*Fit, error) {
 	return m.AwaitFit(ctx, step)
 }
 
-// pace has fits become rarer as observations become many, so that each decision has a bounded share of them; those of
-// one of the priors that compete have more steps to end in, too.
+// pace has fits become rarer as observations become many, so that each decision has a bounded share of them, and the
+// next one wait twice as long where the last one has found nothing; those of one of the priors that compete have more
+// steps to end in, too.
 func (m *Model) pace() {
 	n := len(m.Data.Rows)
 	if m.fitsMember() {
@@ -92,6 +94,9 @@ func (m *Model) pace() {
 	}
 	if m.fitsMember() || m.Spec.RefitSeldom {
 		m.Refits.Every = max(m.Spec.RefitEvery, n/fitEvery)
+		if m.Refits.unchanged {
+			m.Refits.Every *= 2
+		}
 	}
 }
 

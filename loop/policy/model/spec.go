@@ -39,7 +39,7 @@ type Spec struct {
 	// reached, the older of the two observations nearest to each other leaves.
 	Capacity int
 	// RefitEvery is the number of steps from one fit to the next; 0 takes 5, or, where that is more, an
-	// eighth of the observations.
+	// eighth of the observations, and twice as many after a fit that changed nothing.
 	RefitEvery int
 	// RefitSeldom has fits become rarer as observations become many: RefitEvery was 0.
 	RefitSeldom bool

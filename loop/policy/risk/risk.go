@@ -29,21 +29,29 @@ type noiseTerm struct {
 	field       *model.NoiseField
 	alpha, beta float64
 	of          func(mu, sigma float64) (value, byMu, bySigma float64)
+	values      func(dst, mu, sigma []float64)
 }
 
 // noiseTerm gives one until the policy's next call.
 func (e *Criterion) noiseTerm(field *model.NoiseField, alpha, beta float64) expectations.Term {
 	t := e.terms.Take(e.Model.Memory)
 	if t.of == nil {
-		t.of = t.value
+		t.of, t.values = t.one, t.many
 	}
 	t.field, t.alpha, t.beta = field, alpha, beta
-	return expectations.Term{Process: field.GP, Of: t.of}
+	return expectations.Term{Process: field.GP, Of: t.of, Values: t.values}
 }
 
-func (t *noiseTerm) value(mu, sigma float64) (value, byMu, bySigma float64) {
+func (t *noiseTerm) one(mu, sigma float64) (value, byMu, bySigma float64) {
 	v, byMean, bySD := t.field.ShotVariance(mu, sigma, -t.beta)
 	return -t.alpha * v, -t.alpha * byMean, -t.alpha * bySD
+}
+
+func (t *noiseTerm) many(dst, mu, sigma []float64) {
+	t.field.ShotVariances(dst, mu, sigma, -t.beta)
+	for i, v := range dst {
+		dst[i] = -t.alpha * v
+	}
 }
 
 // Alpha is the risk factor of the standardised objective: with y = scale*z,

@@ -213,14 +213,13 @@ func (p *adjusted) Scales(dst []float64) bool {
 }
 
 // Cost implements [search.Costed].
-func (p *adjusted) Cost() (value, surrogate float64) {
+func (p *adjusted) Cost() (sum search.Costs) {
 	for _, part := range []any{p.Objective, p.adjustment} {
 		if c, ok := part.(search.Costed); ok {
-			v, s := c.Cost()
-			value, surrogate = value+v, surrogate+s
+			sum = sum.Plus(c.Cost())
 		}
 	}
-	return value, surrogate
+	return sum
 }
 
 // Gradients implements [search.Differentiable].
