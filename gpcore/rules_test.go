@@ -22,10 +22,10 @@ func TestKeptRules(t *testing.T) {
 				l[i] = 0.05 + 0.5*rng.Float64()
 			}
 			full, coarse := kept.Full(l), kept.Coarse(l)
-			if want := quadrature.Rule(m, l, 7); !slices.Equal(full.X, want.X) || !slices.Equal(full.Weight, want.Weight) {
+			if want := quadrature.NewRules(m, 7).Full(l); !slices.Equal(full.X, want.X) || !slices.Equal(full.Weight, want.Weight) {
 				t.Errorf("%d coordinates: other nodes than those of rules made anew", dims)
 			}
-			if want := quadrature.Coarse(m, l, 7); !slices.Equal(coarse.X, want.X) || !slices.Equal(coarse.Weight, want.Weight) {
+			if want := quadrature.NewRules(m, 7).Coarse(l); !slices.Equal(coarse.X, want.X) || !slices.Equal(coarse.Weight, want.Weight) {
 				t.Errorf("%d coordinates: other coarse nodes than those of rules made anew", dims)
 			}
 			used[full.X[0]] = true

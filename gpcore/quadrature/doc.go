@@ -3,7 +3,7 @@
 //
 // A [Marginal] is the distribution of one coordinate: [Uniform], [TruncatedNormal] or [Held].
 // [Nodes] are a rule: products of Gauss rules for up to three coordinates, scrambled Sobol
-// points beyond, or readings of a joint distribution. [Rule] takes the smallest that is at
+// points beyond, or readings of a joint distribution. [Rules.Full] takes the smallest that is at
 // least as accurate as 1024 independent draws for the expected standard deviation of a
-// Gaussian process with given lengthscales; [Coarse] is a cheap stand-in.
+// Gaussian process with given lengthscales; [Rules.Coarse] is a cheap stand-in.
 package quadrature

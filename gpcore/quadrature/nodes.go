@@ -42,24 +42,12 @@ var nodeRules = [...]nodeRule{
 // coarseRule stands in for the full rule while a search screens.
 var coarseRule = nodeRule{gauss: [3][]int{{3}, {3, 4}, {2, 2, 3}}, points: 16}
 
-// Coarse is the rule that stands in for the full one while a search screens.
-func Coarse(m []Marginal, lengthscale []float64, seed uint64) Nodes {
-	return NewRules(m, seed).Coarse(lengthscale)
-}
-
 // coarsePoints bounds the readings that do so.
 const coarsePoints = 16
 
-// Rule is the rule for independent coordinates: products of Gauss rules for up to
-// three that are not held, scrambled Sobol points beyond. The coordinate with the
-// largest spread, in lengthscales, gets most nodes.
-func Rule(m []Marginal, lengthscale []float64, seed uint64) Nodes {
-	return NewRules(m, seed).Full(lengthscale)
-}
-
-// Rules makes [Rule] and [Coarse] of the same coordinates and seed again and again, as lengthscales change: what scrambled
-// point sets it compares does not depend on them and is kept, 24 sets of each size that was asked for. Nodes that it
-// gives are its own: read only.
+// Rules makes rules for independent coordinates again and again, as lengthscales change: products of Gauss rules for up
+// to three coordinates that are not held, scrambled Sobol points beyond. What point sets it compares does not depend on
+// lengthscales and is kept, 24 sets of each size that was asked for. Nodes that it gives are its own: read only.
 type Rules struct {
 	marginals []Marginal
 	seed      uint64
@@ -71,7 +59,7 @@ func NewRules(m []Marginal, seed uint64) *Rules {
 	return &Rules{marginals: m, seed: seed, scrambled: map[int][]Nodes{}}
 }
 
-// Full is [Rule] for these lengthscales.
+// Full is the rule for these lengthscales. The coordinate with the largest spread, in lengthscales, gets most nodes.
 func (r *Rules) Full(lengthscale []float64) Nodes {
 	ratio := 0.0
 	for i := range r.marginals {
@@ -85,7 +73,7 @@ func (r *Rules) Full(lengthscale []float64) Nodes {
 	return r.nodes(nodeRules[len(nodeRules)-1], lengthscale) // an infinite ratio
 }
 
-// Coarse is [Coarse] for these lengthscales.
+// Coarse is the rule that stands in for the full one while a search screens.
 func (r *Rules) Coarse(lengthscale []float64) Nodes { return r.nodes(coarseRule, lengthscale) }
 
 func (r *Rules) nodes(rule nodeRule, lengthscale []float64) Nodes {
