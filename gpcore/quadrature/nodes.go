@@ -47,16 +47,16 @@ const coarsePoints = 16
 
 // Rules makes rules for independent coordinates again and again, as lengthscales change: products of Gauss rules for up
 // to three coordinates that are not held, scrambled Sobol points beyond. What point sets it compares does not depend on
-// lengthscales and is kept, 24 sets of each size that was asked for. Nodes that it gives are its own: read only.
+// lengthscales and is kept, 24 sets of them. Nodes that it gives are its own: read only.
 type Rules struct {
 	marginals []Marginal
 	seed      uint64
-	scrambled map[int][]Nodes // by the number of points
+	scrambled []*scrambledSet // none before they are needed
 }
 
 // NewRules are rules for these coordinates, which must stay as they are. Nothing is computed yet.
 func NewRules(m []Marginal, seed uint64) *Rules {
-	return &Rules{marginals: m, seed: seed, scrambled: map[int][]Nodes{}}
+	return &Rules{marginals: m, seed: seed}
 }
 
 // Full is the rule for these lengthscales. The coordinate with the largest spread, in lengthscales, gets most nodes.
@@ -128,14 +128,13 @@ const scrambles = 24
 // which has a closed form. One in five scrambles is worse than 1024 draws at 120
 // points; the best of 24 is not.
 func (r *Rules) bestSobol(lengthscale []float64, points int) Nodes {
-	sets := r.scrambled[points]
-	for i := uint64(len(sets)); i < scrambles; i++ {
-		sets = append(sets, SobolNodes(r.marginals, r.seed+i*0x9e3779b97f4a7c15, points))
+	for i := uint64(len(r.scrambled)); i < scrambles; i++ {
+		r.scrambled = append(r.scrambled, newScrambledSet(r.marginals, r.seed+i*0x9e3779b97f4a7c15))
 	}
-	r.scrambled[points] = sets
 	var best Nodes
 	least, room := math.Inf(1), newDiscrepancy(r.marginals, lengthscale, points)
-	for _, n := range sets {
+	for _, s := range r.scrambled {
+		n := s.nodes(points)
 		if e := room.of(n); e < least {
 			best, least = n, e
 		}
@@ -232,23 +231,38 @@ func notPointMass(m []Marginal) []int {
 
 // SobolNodes maps scrambled Sobol points by the quantiles.
 func SobolNodes(m []Marginal, seed uint64, points int) Nodes {
+	return newScrambledSet(m, seed).nodes(points)
+}
+
+// scrambledSet are the first points of a scrambled Sobol sequence, mapped by the quantiles: as many as were asked for.
+type scrambledSet struct {
+	marginals []Marginal
+	sequence  *sobol.Owen
+	u         []float64 // a point
+	x         []float64
+}
+
+func newScrambledSet(m []Marginal, seed uint64) *scrambledSet {
 	free := notPointMass(m)
-	s := sobol.NewOwen(len(free), seed)
-	n := Nodes{Weight: vec.Constant(points, 1/float64(points))}
-	u := make([]float64, len(free))
-	for q := range points {
-		s.Point(u, q)
+	return &scrambledSet{marginals: m, sequence: sobol.NewOwen(len(free), seed), u: make([]float64, len(free))}
+}
+
+// nodes are the first points, with equal weights.
+func (s *scrambledSet) nodes(points int) Nodes {
+	d := len(s.marginals)
+	for q := len(s.x) / d; q < points; q++ {
+		s.sequence.Point(s.u, q)
 		k := 0
-		for i := range m {
-			if m[i].kind == pointMass {
-				n.X = append(n.X, m[i].mean)
+		for i := range s.marginals {
+			if s.marginals[i].kind == pointMass {
+				s.x = append(s.x, s.marginals[i].mean)
 				continue
 			}
-			n.X = append(n.X, m[i].quantile(u[k]))
+			s.x = append(s.x, s.marginals[i].quantile(s.u[k]))
 			k++
 		}
 	}
-	return n
+	return Nodes{X: s.x[: points*d : points*d], Weight: vec.Constant(points, 1/float64(points))}
 }
 
 // Checked is a copy of a caller's nodes with d coordinates: positive weights that sum
