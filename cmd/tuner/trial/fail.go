@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,17 +17,23 @@ import (
 // failpointMain is main with a way to die: TUNER_FAILPOINT=NAME@N kills the process, as
 // SIGKILL does, when it passes the failpoint NAME for the N-th time; with
 // TUNER_FAILSIGNAL=INT it is asked to end, as by Ctrl-C. Only this test binary has it.
-func failpointMain() {
-	e := host.Process()
-	then := die
+func failpointMain() { os.Exit(execute()) }
+
+func execute() int {
+	e, ctx, then := host.Process(), context.Background(), die
 	if os.Getenv("TUNER_FAILSIGNAL") == "INT" {
-		then = func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) }
+		interrupted, stop := signal.NotifyContext(ctx, syscall.SIGINT)
+		defer stop()
+		ctx, then = interrupted, func() {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+			<-interrupted.Done() // it does not go on as if nobody had asked
+		}
 	}
 	e.Failpoint = failpointOf(os.Getenv("TUNER_FAILPOINT"), then)
 	if os.Getenv(Hasty) == "" {
 		e.Slowness = 12 // a minute where the product gives 5 s
 	}
-	os.Exit(commands.Execute(context.Background(), e))
+	return commands.Execute(ctx, e)
 }
 
 // Hasty, in the environment of a test's tuner, has it wait no longer than the product does:
