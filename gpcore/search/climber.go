@@ -181,7 +181,7 @@ func (c *climber) updateHessian(before, after []float64) {
 		hyy += c.hy[i] * c.y[i]
 	}
 	for i := range d {
-		byDelta, byHy := ((sy+hyy)/sy*c.delta[i]-c.hy[i])/sy, c.delta[i]/sy
+		byDelta, byHy := (float64((sy+hyy)/sy*c.delta[i])-c.hy[i])/sy, c.delta[i]/sy
 		row := c.h[i*d : (i+1)*d]
 		for j := range row {
 			row[j] += float64(byDelta*c.delta[j]) - float64(byHy*c.hy[j])

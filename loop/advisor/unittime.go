@@ -15,7 +15,8 @@ var (
 
 // unitTimes are the processor times of one unit of work, in milliseconds, by readings and variables: about the
 // middle of seven kinds of policy (TestDeadline -grid -deadline 0) on one core that makes 59e9 floating-point operations a second:
-// measured on one that makes 137e9, where the table of before took half as long. A kind may take a third or three times as much.
+// what one that makes 137e9 took, doubled, since the table before this one stood at twice what that one took. A kind may take a
+// third or three times as much.
 var unitTimes = [4][4]float64{
 	{0.1, 0.2, 0.3, 0.4},
 	{0.3, 0.4, 0.5, 0.7},

@@ -19,6 +19,7 @@ import (
 // TUNER_FAILSIGNAL=INT it is asked to end, as by Ctrl-C. Only this test binary has it.
 func failpointMain() { os.Exit(execute()) }
 
+// execute is main's work, and its exit code.
 func execute() int {
 	e, ctx, then := host.Process(), context.Background(), die
 	if os.Getenv("TUNER_FAILSIGNAL") == "INT" {

@@ -67,14 +67,14 @@ func (v *NoiseField) limit(estimates []float64, scale float64) {
 // posterior mean and standard deviation, taken beta standard deviations above the
 // mean (below it for a negative beta), and its derivatives by both.
 func (v *NoiseField) ShotVariance(mean, sd, beta float64) (value, byMean, bySD float64) {
-	value, slope := v.Hyper.link.variance(v.Hyper.Mean + mean + beta*sd)
+	value, slope := v.Hyper.link.variance(v.Hyper.Mean + mean + float64(beta*sd))
 	return value, slope, beta * slope
 }
 
 // ShotVariances sets dst to the values of [NoiseField.ShotVariance] for many points at once.
 func (v *NoiseField) ShotVariances(dst, mean, sd []float64, beta float64) {
 	for i, m := range mean {
-		dst[i] = v.Hyper.Mean + m + beta*sd[i]
+		dst[i] = v.Hyper.Mean + m + float64(beta*sd[i])
 	}
 	v.Hyper.link.variances(dst)
 }
