@@ -252,11 +252,13 @@ func (l *Loop) runReal(ctx context.Context) {
 		case <-due:
 			askNow(l.stepper)
 		case <-interrupted:
-			interrupted = nil
-			l.interrupt()
+			l.interruptOnce(&interrupted)
 		case <-l.pool.Ready():
 			for _, r := range l.pool.Take() {
 				l.stopIfAsked()
+				if ctx.Err() != nil {
+					l.interruptOnce(&interrupted)
+				}
 				l.handleUnder(ctx, r)
 			}
 		case <-l.deps.Panel.Rings():
@@ -267,6 +269,14 @@ func (l *Loop) runReal(ctx context.Context) {
 		case <-ticker.C:
 			l.metered(l.tick)
 		}
+	}
+}
+
+// interruptOnce takes the interrupt up, which overtakes whatever else waits, unless it was: nil.
+func (l *Loop) interruptOnce(interrupted *<-chan struct{}) {
+	if *interrupted != nil {
+		*interrupted = nil
+		l.interrupt()
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -17,24 +16,31 @@ import (
 // failpointMain is main with a way to die: TUNER_FAILPOINT=NAME@N kills the process, as
 // SIGKILL does, when it passes the failpoint NAME for the N-th time; with
 // TUNER_FAILSIGNAL=INT it is asked to end, as by Ctrl-C. Only this test binary has it.
-func failpointMain() { os.Exit(execute()) }
-
-// execute is main's work, and its exit code.
-func execute() int {
-	e, ctx, then := host.Process(), context.Background(), die
+func failpointMain() {
+	e, then := host.Process(), die
 	if os.Getenv("TUNER_FAILSIGNAL") == "INT" {
-		interrupted, stop := signal.NotifyContext(ctx, syscall.SIGINT)
-		defer stop()
-		ctx, then = interrupted, func() {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-			<-interrupted.Done() // it does not go on as if nobody had asked
-		}
+		then = interrupting(e)
 	}
 	e.Failpoint = failpointOf(os.Getenv("TUNER_FAILPOINT"), then)
 	if os.Getenv(Hasty) == "" {
 		e.Slowness = 12 // a minute where the product gives 5 s
 	}
-	return commands.Execute(ctx, e)
+	os.Exit(commands.Execute(context.Background(), e))
+}
+
+// interrupting gives what asks the process of an environment to end, and returns once it knows.
+func interrupting(e *host.Env) func() {
+	fromOutside, all := e.Signals, make(chan os.Signal)
+	e.Signals = all
+	go func() {
+		for s := range fromOutside {
+			all <- s
+		}
+	}()
+	return func() {
+		all <- os.Interrupt
+		all <- os.Interrupt // this one is taken when the first has had its effect
+	}
 }
 
 // Hasty, in the environment of a test's tuner, has it wait no longer than the product does:
