@@ -255,10 +255,10 @@ func (l *Loop) runReal(ctx context.Context) {
 			l.interruptOnce(&interrupted)
 		case <-l.pool.Ready():
 			for _, r := range l.pool.Take() {
-				l.stopIfAsked()
 				if ctx.Err() != nil {
 					l.interruptOnce(&interrupted)
 				}
+				l.stopIfAsked()
 				l.handleUnder(ctx, r)
 			}
 		case <-l.deps.Panel.Rings():
