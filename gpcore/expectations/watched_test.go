@@ -49,7 +49,7 @@ func TestWatchFollowsItsTerms(t *testing.T) {
 		var terms []Term
 		for _, k := range of {
 			terms = append(terms, Term{Process: all[k], Mean: 1 + float64(k), SD: 0.5})
-			if k == 1 { // a function in place of coefficients, at a step of one point after the other
+			if k == 1 { // a function in place of coefficients, at every other step of many points at once
 				terms[len(terms)-1].Of = bent
 				if step%2 == 0 {
 					terms[len(terms)-1].Values = manyBent
