@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"slices"
+
 	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
@@ -135,6 +137,7 @@ type compoundEvaluator struct {
 	params  []int             // where the hyperparameters of each part start, and the end
 	weight  *panels.Scratch
 	job     panels.Panel
+	block   panels.Panel
 }
 
 func (k *compound) Compile(b *panels.Builder) panels.Evaluator {
@@ -163,6 +166,10 @@ func (e *compoundEvaluator) Prior(x []float64) float64 {
 		}
 	}
 	return v
+}
+
+func (e *compoundEvaluator) Stationary() bool {
+	return !slices.ContainsFunc(e.parts, func(p panels.Evaluator) bool { return !p.Stationary() })
 }
 
 // fill evaluates the parts.
@@ -218,7 +225,12 @@ func (e *compoundEvaluator) LaneGradient(p *panels.Panel, w, g []float64) {
 }
 
 func (e *compoundEvaluator) RowGradient(p *panels.Panel, w, g []float64) {
-	e.eachPart(p, w, func(_ int, part panels.Evaluator, w []float64) { part.RowGradient(p, w, g) })
+	e.block = *p
+	for b := range len(w) / vec.Lanes {
+		var weights []float64
+		e.block.Lane, weights = p.Block(b, w)
+		e.eachPart(&e.block, weights, func(_ int, part panels.Evaluator, w []float64) { part.RowGradient(&e.block, w, g) })
+	}
 }
 
 func (e *compoundEvaluator) HyperGradient(p *panels.Panel, w, g []float64) {

@@ -96,6 +96,8 @@ func (e *linearEvaluator) Prior(x []float64) float64 {
 	return vec.Dot(x, x)
 }
 
+func (e *linearEvaluator) Stationary() bool { return false }
+
 func (e *linearEvaluator) Fill(p *panels.Panel) {
 	e.job = vec.Pairs{
 		Rows: p.Leaf(e.offset, len(e.scale)), Lanes: p.Lane[e.offset*vec.Lanes:], N: p.N, D: len(e.scale),
@@ -116,8 +118,11 @@ func (e *linearEvaluator) LaneGradient(p *panels.Panel, w, g []float64) {
 }
 
 func (e *linearEvaluator) RowGradient(p *panels.Panel, w, g []float64) {
-	for i := range e.scale {
-		g[e.offset+i] += vec.Dot(w[:vec.Lanes], p.Lane[(e.offset+i)*vec.Lanes:])
+	for b := range len(w) / vec.Lanes {
+		lane, weights := p.Block(b, w)
+		for i := range e.scale {
+			g[e.offset+i] += vec.Dot(weights, lane[(e.offset+i)*vec.Lanes:])
+		}
 	}
 }
 
@@ -164,6 +169,7 @@ func (k *constant) Gradient(dst, _, _ []float64)                 { clear(dst[:k.
 func (k *constant) ParamGradient(dst, _, _ []float64)            { dst[0] = k.variance }
 func (k *constant) Compile(*panels.Builder) panels.Evaluator     { return k }
 func (k *constant) Prior([]float64) float64                      { return k.variance }
+func (k *constant) Stationary() bool                             { return true }
 func (k *constant) Embed(_, _ []float64)                         {}
 func (k *constant) LaneGradient(_ *panels.Panel, _, _ []float64) {}
 func (k *constant) RowGradient(_ *panels.Panel, _, _ []float64)  {}

@@ -53,6 +53,7 @@ func newRadial(k *stationary, b *panels.Builder) (*radial, float64) {
 }
 
 func (r *radial) Prior([]float64) float64 { return r.variance }
+func (r *radial) Stationary() bool        { return true }
 
 func (r *radial) Fill(p *panels.Panel) {
 	r.pairs(p, p.Out)
@@ -86,11 +87,18 @@ func (r *radial) LaneGradient(p *panels.Panel, w, g []float64) {
 	vec.Axpy(g[r.offset*vec.Lanes:(r.offset+r.d)*vec.Lanes], 2*r.slopeFactor, r.moments)
 }
 
-// RowGradient: the other way round.
+// RowGradient: the other way round. Lanes add up over the blocks, and with each other at the end.
 func (r *radial) RowGradient(p *panels.Panel, w, g []float64) {
-	s := r.slopes(p, w)
+	s := r.scratch.Rows(1)
+	r.pairs(p, s)
 	clear(r.moments)
-	vec.Moments(r.moments, s, &r.job)
+	for b := range len(w) / vec.Lanes {
+		lane, weights := p.Block(b, w)
+		r.job.Lanes = lane[r.offset*vec.Lanes:]
+		r.slope(r, &r.job)
+		vec.Multiply(s, weights)
+		vec.Moments(r.moments, s, &r.job)
+	}
 	for i := range r.d {
 		sum := 0.0
 		for _, v := range r.moments[i*vec.Lanes : (i+1)*vec.Lanes] {

@@ -58,6 +58,7 @@ func Kernels() map[string]kernels.Kernel {
 		"drifting":            kernels.Drifting(kernels.Matern52(1, []float64{0.4, 0.6}), 0.8),
 		"custom":              CustomKernel{kernels.Matern32(1.2, l)},
 		"sum with custom":     kernels.Sum(CustomKernel{se}, m5),
+		"custom linear":       CustomKernel{kernels.Linear([]float64{0.5, 1, 2})},
 	}
 }
 

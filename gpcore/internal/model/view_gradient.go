@@ -8,6 +8,7 @@ import (
 // gradients is the scratch for derivatives.
 type gradients struct {
 	one         [vec.Lanes]float64             // weights of a block
+	weights     []float64                      // of all data
 	v, w        []float64                      // panels, taken at their first use
 	e           []float64                      // derivatives by embedded coordinates, width x 24
 	x           []float64                      // by the points' coordinates, d x 24
@@ -20,7 +21,7 @@ func (r *View) gradients() *gradients {
 		d := r.Model.Points.D
 		r.grad = &gradients{
 			e: make([]float64, r.Eval.Width*vec.Lanes), x: make([]float64, d*vec.Lanes),
-			row: make([]float64, r.Eval.Width),
+			row: make([]float64, r.Eval.Width), weights: make([]float64, vec.Up24(r.room)),
 		}
 		for i := range vec.Lanes {
 			r.grad.twoIdentity[i*vec.Lanes+i] = 2
@@ -54,20 +55,21 @@ func (r *View) deriveRow(dst, u []float64, byMean, byVariance float64) {
 	s, f, c := r.grad, r.Model.Factor, r.Model.Points
 	row := s.row
 	clear(row)
+	n := vec.Up24(f.N)
+	w := s.weights[:n]
+	for i, a := range f.Alpha[:f.N] {
+		w[i] = float64(byMean*a) - float64(2*byVariance*u[i])
+	}
+	clear(w[f.N:])
 	r.job = panels.Panel{Rows: r.Point, RowCap: 1, N: 1}
-	for b := 0; b < f.N; b += vec.Lanes {
-		m := min(vec.Lanes, f.N-b)
-		for i, a := range f.Alpha[b : b+m] {
-			s.one[i] = float64(byMean*a) - float64(2*byVariance*u[b+i])
-		}
-		clear(s.one[m:])
-		r.job.Lane = c.Blocks[b*c.Width : (b+vec.Lanes)*c.Width]
-		r.Eval.RowGradient(&r.job, s.one[:], row)
+	if n > 0 {
+		r.job.Lane = c.Blocks[:n*c.Width]
+		r.Eval.RowGradient(&r.job, w, row)
 	}
 	for i, v := range r.Point {
 		r.Lane[i*vec.Lanes] = v
 	}
-	if byVariance != 0 {
+	if byVariance != 0 && !r.Eval.Stationary() {
 		// k(x, x) depends on x twice: lane 0 is the point itself.
 		s.one = [vec.Lanes]float64{2 * byVariance}
 		r.job.Lane = r.Lane

@@ -21,10 +21,13 @@ func (e *Generic) Prior(x []float64) float64 {
 	return e.k.Variance(x[e.offset : e.offset+len(e.y)])
 }
 
-// lane gathers lane j.
-func (e *Generic) lane(p *Panel, j int) []float64 {
+// Stationary: nobody knows.
+func (e *Generic) Stationary() bool { return false }
+
+// lane gathers lane j of a block.
+func (e *Generic) lane(block []float64, j int) []float64 {
 	for i := range e.y {
-		e.y[i] = p.Lane[(e.offset+i)*vec.Lanes+j]
+		e.y[i] = block[(e.offset+i)*vec.Lanes+j]
 	}
 	return e.y
 }
@@ -33,7 +36,7 @@ func (e *Generic) Fill(p *Panel) {
 	d := len(e.y)
 	rows := p.Leaf(e.offset, d)
 	for j := range vec.Lanes {
-		y := e.lane(p, j)
+		y := e.lane(p.Lane, j)
 		for k := range p.N {
 			p.Out[k*vec.Lanes+j] = e.k.Cov(rows[k*d:k*d+d], y)
 		}
@@ -45,7 +48,7 @@ func (e *Generic) LaneGradient(p *Panel, w, g []float64) {
 	d := len(e.y)
 	rows := p.Leaf(e.offset, d)
 	for j := range vec.Lanes {
-		y := e.lane(p, j)
+		y := e.lane(p.Lane, j)
 		for k := range p.N {
 			if w[k*vec.Lanes+j] == 0 {
 				continue
@@ -60,10 +63,13 @@ func (e *Generic) LaneGradient(p *Panel, w, g []float64) {
 
 func (e *Generic) RowGradient(p *Panel, w, g []float64) {
 	row := p.Leaf(e.offset, len(e.y))[:len(e.y)]
-	for j := range vec.Lanes {
-		if w[j] != 0 {
-			e.k.Gradient(e.g, row, e.lane(p, j))
-			vec.Axpy(g[e.offset:e.offset+len(e.g)], w[j], e.g)
+	for b := range len(w) / vec.Lanes {
+		lane, weights := p.Block(b, w)
+		for j, v := range weights {
+			if v != 0 {
+				e.k.Gradient(e.g, row, e.lane(lane, j))
+				vec.Axpy(g[e.offset:e.offset+len(e.g)], v, e.g)
+			}
 		}
 	}
 }
@@ -73,7 +79,7 @@ func (e *Generic) HyperGradient(p *Panel, w, g []float64) {
 	rows := p.Leaf(e.offset, d)
 	e.h = vec.Grown(e.h, e.k.NumParams())
 	for j := range vec.Lanes {
-		y := e.lane(p, j)
+		y := e.lane(p.Lane, j)
 		for k := range p.N {
 			if v := w[k*vec.Lanes+j]; v != 0 {
 				e.k.ParamGradient(e.h, rows[k*d:k*d+d], y)

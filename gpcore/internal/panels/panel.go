@@ -16,13 +16,16 @@ type Evaluator interface {
 	Embed(dst, x []float64)
 	// Prior is k(x, x) of the point with the whole embedding e.
 	Prior(e []float64) float64
+	// Stationary reports whether Prior is the same for all points.
+	Stationary() bool
 	// Fill fills p.Out, and p.Sum where p.Weights is not nil.
 	Fill(p *Panel)
 	// LaneGradient adds to g (width x 24) the derivatives of
 	// sum over rows k of w[k*24+j]*k(row k, lane j) by the embedding of lane j.
 	LaneGradient(p *Panel, w, g []float64)
 	// RowGradient adds to g (width) the derivatives of
-	// sum over lanes of w[j]*k(row 0, lane j) by the embedding of the row.
+	// sum over lanes of w[j]*k(row 0, lane j) by the embedding of the row, of a panel of one row. p.Lane is as many
+	// blocks of width x 24 as w has of 24.
 	RowGradient(p *Panel, w, g []float64)
 	// HyperGradient adds to g the derivatives of sum over k, j of w[k*24+j]*k(row k, lane j)
 	// by the logarithms of the hyperparameters.
@@ -49,6 +52,12 @@ type Panel struct {
 // Leaf is the rows of the leaf at this offset with w coordinates.
 func (p *Panel) Leaf(offset, w int) []float64 {
 	return p.Rows[offset*p.RowCap+p.First*w:]
+}
+
+// Block is block b of the lanes, where there are as many as w has weights for, and its weights.
+func (p *Panel) Block(b int, w []float64) (lane, weights []float64) {
+	width := len(p.Lane) / (len(w) / vec.Lanes)
+	return p.Lane[b*width : (b+1)*width], w[b*vec.Lanes : (b+1)*vec.Lanes]
 }
 
 // Combine sums the lanes for evaluators that do not do it while they fill.

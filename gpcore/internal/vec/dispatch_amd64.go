@@ -216,8 +216,8 @@ func fillPanel(f function, p *Pairs) {
 		a := p.args(&s)
 		fillAVX512(f, &a)
 	case AVX2:
-		a := p.args(&s)
-		fillAVX2(f, &a)
+		a := pairArgsAVX2{pairArgs: p.args(&s)}
+		fillAVX2(f, &a.pairArgs)
 	default:
 		p.fillRef(f)
 	}

@@ -12,7 +12,12 @@ type pairArgs struct {
 	weights          *float64
 	step             int // bytes from a weight to the next
 	sum              *float64
-	waiting          [Lanes]float64 // scratch of the AVX2 kernels
+}
+
+// pairArgsAVX2 is it with the scratch that the AVX2 kernels look for behind it.
+type pairArgsAVX2 struct {
+	pairArgs
+	waiting [Lanes]float64
 }
 
 // spare stands in for weights and sums.

@@ -9,7 +9,7 @@ import (
 
 // The kernels count the fields in words.
 func TestFieldsStandWhereTheKernelsLook(t *testing.T) {
-	var a pairArgs
+	var a pairArgsAVX2
 	for i, offset := range []uintptr{
 		unsafe.Offsetof(a.n), unsafe.Offsetof(a.d), unsafe.Offsetof(a.rows), unsafe.Offsetof(a.lanes),
 		unsafe.Offsetof(a.out), unsafe.Offsetof(a.variance), unsafe.Offsetof(a.weights), unsafe.Offsetof(a.step),
