@@ -347,6 +347,33 @@ func TestStopCutsARunningDose(t *testing.T) {
 	})
 }
 
+// TestInterruptBeforeADose: a run that is interrupted on the way to its first dose has given none and ends with none on
+// the books, so that the next one may start; where the pump has it, it is booked.
+func TestInterruptBeforeADose(t *testing.T) {
+	for _, point := range []string{"control-changed", "control-durable", "dose-granted", "dose-intended"} {
+		d := newDosing(t, 1, 2, 3)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		came := 0
+		d.deps.Failpoint = func(name string) {
+			if name == point && len(d.policy.seen) == 0 {
+				came++
+				cancel()
+			}
+		}
+		if _, err := d.run(t, ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnsafe) {
+			t.Errorf("%s: %v", point, err)
+		}
+		s := d.deps.Control.State()
+		if dose := s.Doses["feed"]; came == 0 || dose.Open || dose.Total != d.pump.total() || guard.Latched(s) != nil {
+			t.Errorf("%s came %d times: %v given, kept %+v: %v", point, came, d.pump.given, dose, guard.Latched(s))
+		}
+		if given := len(d.pump.given); given > 0 && point != "dose-intended" {
+			t.Errorf("%s: %d doses given", point, given)
+		}
+	}
+}
+
 // TestCrashAtEveryPointOfADose ends the process at every point between the charge of a
 // dose and its outcome, in each of the first doses, resets, and goes on. The pump counts
 // by itself: no name comes twice, and what the books say is never less than it has been

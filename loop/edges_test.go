@@ -164,6 +164,34 @@ func TestWayHomeIsOnRecord(t *testing.T) {
 	}
 }
 
+// TestNothingWrittenIsAtRest: a run that is interrupted between its first decision and its first write has left nothing
+// behind it, and the next process knows that.
+func TestNothingWrittenIsAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		tr, path := liveTrial(t, func(tr *trial) {
+			tr.deps.Failpoint = func(name string) {
+				if name == "decision-durable" {
+					cancel()
+				}
+			}
+		})
+		r, err := Run(ctx, tr.opt, tr.deps)
+		if !errors.Is(err, context.Canceled) || r.Left || len(r.Rest) != 0 || len(tr.rig.calls("write")) != 0 {
+			t.Fatalf("%v, %d writes: %+v", err, len(tr.rig.calls("write")), r.Rest)
+		}
+		j, err := journal.OpenReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		if past, err := replay.Recall(&tr.opt, j); err != nil || past.Steps != 1 || past.Left {
+			t.Errorf("%+v, %v", past, err)
+		}
+	})
+}
+
 // TestWhatWasLeftDrivenIsTold: a process that follows one that was killed while it drove, and ends
 // before it can drive anything itself, says so: nobody has brought the actuators to rest.
 func TestWhatWasLeftDrivenIsTold(t *testing.T) {

@@ -43,7 +43,7 @@ func (l *stepper) moveDose(i int) {
 	if !driven {
 		return
 	}
-	l.instrument.AimDose(i, dest, l.guard.NextDose(i), s.Bad(i))
+	l.instrument.AimDose(i, dest, l.guard.Dose(i).Number+1, s.Bad(i))
 	if dest > 0 {
 		s.settle = max(s.settle, l.opt.Variables[i].Settle)
 	}
@@ -76,7 +76,7 @@ func (l *stepper) watchMove(now time.Time) {
 func (l *stepper) stuckMove(i int, now time.Time) string {
 	v := &l.opt.Variables[i]
 	if v.Dose {
-		if problem := l.instrument.FailedDose(i, l.guard.UnknownDose(i)); problem != "" {
+		if problem := l.instrument.FailedDose(i, l.guard.Dose(i).Unknown); problem != "" {
 			return problem
 		}
 	}

@@ -91,7 +91,12 @@ func (l *parts) event(level, kind, message string) {
 func (l *parts) eventWith(f journal.Facts, level, kind, message string) {
 	e := journal.Event{Level: level, Kind: kind, Message: message, Facts: f, Step: l.number, At: l.stamp()}
 	l.tellEvent(e)
-	l.runner.put(record.Entry{What: "event", Record: record.Func(func(j *journal.Journal) error { return j.Log(e) }), Story: !needed(kind)})
+	l.keepEvent(e)
+}
+
+// keepEvent records a line of the run's story.
+func (l *parts) keepEvent(e journal.Event) {
+	l.runner.put(record.Entry{What: "event", Record: record.Func(func(j *journal.Journal) error { return j.Log(e) }), Story: !needed(e.Kind)})
 }
 
 // record writes to the journal on its worker, in the order of the calls; done, if any,

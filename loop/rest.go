@@ -38,10 +38,38 @@ func (l *ending) rest(pick func(*plan.Variable) plan.RestState) {
 	l.tellLeft()
 	l.enter(resting)
 	if !l.instrument.Drove() && l.guard.Mode() < safety.Fallback {
-		l.closeAll() // nothing was written: nothing is to be undone
+		l.restUntouched()
 		return
 	}
 	l.intendRest(l.stamped(l.number, l.instrument.Rest(pick)))
+}
+
+// restUntouched ends a run that has written nothing: nothing is to be undone. A dose that was charged is
+// never given: it is taken off the books first.
+func (l *ending) restUntouched() {
+	if p := l.deps.Past; p != nil {
+		l.result.Left = p.Left
+	}
+	if l.opt.Mode == plan.Live && !l.result.Left { // told by why the run ends
+		l.keepEvent(journal.Event{Level: "info", Kind: journal.EventShutdown, Message: "nothing was written to the actuators",
+			Facts: journal.Facts{AtRest: true}, Step: l.number, At: l.stamp()})
+	}
+	l.instrument.Withdraw()
+	if !l.dosePending() {
+		l.closeAll()
+	}
+}
+
+// dosePending says that a dose is charged of which it is yet to be known what has become.
+func (l *ending) dosePending() bool {
+	for i := range l.opt.Variables {
+		if l.opt.Variables[i].Dose {
+			if d := l.guard.Dose(i); d.Open && !d.Unknown {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // tellLeft makes it an error that this process ends before it has driven anything, and the one
@@ -82,7 +110,7 @@ func (l *ending) watchRest() {
 	if hurry {
 		l.guard.Ask(safety.CommandHurry)
 	}
-	if over {
+	if over && !(l.dosePending() && l.now().Sub(l.since) < closeTimeout) {
 		l.rested()
 	}
 }

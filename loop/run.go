@@ -114,6 +114,9 @@ type Result struct {
 	Elapsed      time.Duration
 	// Rest says what became of the actuators.
 	Rest []RestReport
+	// Left says that this process has written nothing, and that the one before it left the actuators
+	// without a confirmed rest.
+	Left bool
 }
 
 // Run tunes until a stop condition, a fault or the end of ctx, brings the

@@ -16,7 +16,7 @@
 //	3    usage or configuration
 //	4    stopped by the safety layer, safe state reached
 //	5    instrument unavailable
-//	6    journal locked or corrupt
+//	6    journal locked, corrupt, or of a run that has ended
 //	7    safe state not confirmed
 //	130  interrupted, safe state reached
 package main

@@ -81,10 +81,8 @@ func (b *bounds) budgetOf(i int) int {
 	return slices.IndexFunc(b.limits.Doses, func(d safety.DoseLimits) bool { return d.Variable == i })
 }
 
-// NextDose numbers the next dose of variable i; UnknownDose says that nobody knows what
-// has become of the last one.
-func (g *Guard) NextDose(i int) int64   { return g.state.Dose[g.budgetOf(i)].Number + 1 }
-func (g *Guard) UnknownDose(i int) bool { return g.state.Dose[g.budgetOf(i)].Unknown }
+// Dose is what the safety layer knows of the last dose of variable i, which is one of doses.
+func (g *Guard) Dose(i int) safety.DoseState { return g.state.Dose[g.budgetOf(i)] }
 
 // LetEnd lets the doses of a variable end whose device cannot stop them.
 func (g *Guard) LetEnd(i int) {

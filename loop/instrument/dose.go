@@ -50,6 +50,15 @@ func (x *actuators) ForgetDoses() {
 	}
 }
 
+// Withdraw wants nothing any more of any actuator: none is written to, and a dose that has not been sent is not
+// given.
+func (x *actuators) Withdraw() {
+	x.ForgetDoses()
+	for i := range x.all {
+		x.all[i].stand()
+	}
+}
+
 // grant begins a dose: its intent is to be recorded.
 func (x *Instrument) grant(i int, amount float64) *Dose {
 	g := &Dose{variable: i, amount: amount}

@@ -85,6 +85,7 @@ func TestElapsedIsWhatTheSessionsRan(t *testing.T) {
 func TestLeftUntilAtRest(t *testing.T) {
 	step := [][2]time.Duration{{1, 2}}
 	rest := journal.Event{Kind: journal.EventShutdown, Facts: journal.Facts{AtRest: true}, Message: "actuators are at rest"}
+	untouched := journal.Event{Kind: journal.EventShutdown, Facts: journal.Facts{AtRest: true}, Message: "nothing was written to the actuators"}
 	straggler := journal.Event{Kind: journal.EventShutdown, Message: `device "x": an earlier setpoint may still arrive`}
 	for name, c := range map[string]struct {
 		sessions []begun
@@ -92,6 +93,7 @@ func TestLeftUntilAtRest(t *testing.T) {
 	}{
 		"killed":               {[]begun{{steps: step}}, true},
 		"at rest":              {[]begun{{steps: step, last: rest}}, false},
+		"nothing was written":  {[]begun{{steps: step, last: untouched}}, false},
 		"killed after a rest":  {[]begun{{steps: step, last: rest}, {steps: step}}, true},
 		"killed on the way":    {[]begun{{steps: step, last: straggler}}, true},
 		"at rest in the third": {[]begun{{steps: step}, {steps: step}, {last: rest}}, false},

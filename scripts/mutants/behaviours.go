@@ -21,6 +21,8 @@ var behaviours = []mutant{
 	{0, "a setpoint that waited for too long does not leave", "loop/instrument/apply.go", "|| w.batch.setpoints.Late(w.asked) != nil {", "{", "./loop/instrument", "TestTooLate"},
 	{0, "a dose that a stall has made old does not leave", "loop/instrument/dose.go", "if x.tooLate() {", "if false {", "./loop/instrument", "TestDoseAfterAStall"},
 	{0, "a dose that waits is revoked", "loop/instrument/dose.go", "if w.revoked = x.revoked(orders); w.revoked {", "if w.revoked = orders < 0; w.revoked {", "./loop/instrument", "TestDoseIsRevoked"},
+	{0, "an end takes a dose that was never sent off the books", "loop/rest.go", "if !l.dosePending() {", "if true {", "./loop", "TestInterruptBeforeADose"},
+	{0, "an end that has written nothing is on record as at rest", "loop/rest.go", "if l.opt.Mode == plan.Live && !l.result.Left {", "if false {", "./loop", "TestNothingWrittenIsAtRest"},
 	{0, "no dose is given after a fallback", "loop/instrument/dose.go", "case !p.Moving || p.Mode >= safety.Fallback || k.dead != nil:", "case !p.Moving || k.dead != nil:", "./loop/instrument", "TestDoseGates"},
 	{0, "a dose is given in a run only", "loop/instrument/dose.go", "case p.Mode == safety.Run && k.ready()", "case k.ready()", "./loop/instrument", "TestDoseGates"},
 	{0, "the watchdog revokes what waits", "loop/instrument/halt.go", "x.orders.Add(1) // what was decided before must not follow the halt", "", "./loop/instrument", "TestHaltRevokesWhatWaits"},

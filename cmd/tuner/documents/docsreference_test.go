@@ -304,7 +304,7 @@ func exitStatuses() []exitStatus {
 		{fault.ExitUsage, "Usage or configuration."},
 		{fault.ExitStopped, "Stopped by the safety layer, safe state reached."},
 		{fault.ExitInstrument, "Instrument unavailable."},
-		{fault.ExitJournal, "Journal locked or corrupt."},
+		{fault.ExitJournal, "Journal locked, corrupt, or of a run that has ended."},
 		{fault.ExitUnsafe, "Safe state not confirmed."},
 		{fault.ExitInterrupted, "Interrupted, safe state reached."},
 	}

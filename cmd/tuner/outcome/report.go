@@ -248,7 +248,7 @@ func reportTrouble(w *setup.Setup, b io.Writer, f Finale) {
 // RestLines says where the actuators were left, one line each.
 func RestLines(w *setup.Setup, result *loop.Result) []string {
 	switch rest := len(result.Rest) > 0; {
-	case !rest && w.Options.Mode == plan.Live && result.Steps > 0: // a session before did
+	case !rest && w.Options.Mode == plan.Live && result.Left:
 		return []string{"actuators: nothing was written to them by this process: they are where the one before it left them; tuner make-safe brings them to their fault states"}
 	case !rest:
 		return []string{"actuators: nothing was written to them"}
