@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"time"
 
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
@@ -122,11 +123,18 @@ func (c *Config) derive() {
 			s.MaxSkew = s.MaxAge
 		}
 	}
-	if c.Objective.Timeout == 0 {
+	c.Objective.Timeout = c.shotTimeout()
+}
+
+// shotTimeout is the longest wait for a shot, 0 where no sensor tells it.
+func (c *Config) shotTimeout() time.Duration {
+	longest := c.Objective.Timeout
+	if longest == 0 {
 		for _, name := range c.objectiveSensors() {
 			if s, ok := c.Sensor(name); ok {
-				c.Objective.Timeout = max(c.Objective.Timeout, shotTimeoutAges*s.MaxAge)
+				longest = max(longest, shotTimeoutAges*s.MaxAge)
 			}
 		}
 	}
+	return longest
 }

@@ -24,8 +24,8 @@ func (k *checker) objective() {
 	default:
 		k.formula("objective.formula", o.Formula, "write a formula over sensors, such as energy - 0.2*abs(pointing)")
 	}
-	if o.Every > 0 && o.Every >= o.Timeout {
-		k.bad("objective.every", fmt.Sprintf("%s is no less than %s, the longest wait for a shot: every step would end without its second one", schema.FormatDuration(o.Every), schema.FormatDuration(o.Timeout)), "raise timeout in [objective]", "objective.timeout")
+	if wait := k.cfg.shotTimeout(); o.Every > 0 && wait > 0 && o.Every >= wait {
+		k.bad("objective.every", fmt.Sprintf("%s is no less than %s, the longest wait for a shot: every step would end without its second one", schema.FormatDuration(o.Every), schema.FormatDuration(wait)), "raise timeout in [objective]", "objective.timeout")
 	}
 	if !isStatistic(o.Statistic) {
 		k.bad("objective.statistic", fmt.Sprintf(`must be "mean", "median", "trimmed" or a percentile "p1" to "p99", got %q`, o.Statistic), schema.DidYouMean(o.Statistic, []string{"mean", "median", "trimmed"}))

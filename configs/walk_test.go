@@ -130,6 +130,18 @@ func TestMisspeltKeyMakesOneProblem(t *testing.T) {
 	}
 }
 
+// TestEveryIsBelowTheLongestWait: shots that are further apart than one is waited for are refused, also where the
+// wait is not in the file: ten times max_age.
+func TestEveryIsBelowTheLongestWait(t *testing.T) {
+	for every, refused := range map[string]bool{"300ms": false, "14m59s": false, "15m": true, "1h": true} {
+		text := strings.Replace(smallText, "stop.steps", "objective.every = \""+every+"\"\nstop.steps", 1)
+		_, err := Parse("x.toml", []byte(text), known())
+		if got := err != nil && strings.Contains(err.Error(), "is no less than 15m, the longest wait for a shot"); got != refused || err != nil && !refused {
+			t.Errorf("every %s: %v", every, err)
+		}
+	}
+}
+
 func TestEveryProblemAtOnce(t *testing.T) {
 	text := strings.NewReplacer(
 		"steps = 3", "steps = -3",

@@ -22,10 +22,32 @@ func (x *Instrument) Check() error {
 	return nil
 }
 
-// check refuses a device that does not have what the options need of it.
+// Fits refuses the device of an index among the options', which has been opened and offers these channels, where it does
+// not have what they need of it.
+func Fits(o *plan.Options, index int, d Device, channels []drivers.Channel) error {
+	k := newLinks([]Device{d}, 0)[0]
+	k.index = index
+	k.offers(channels)
+	return k.fits(o)
+}
+
+// check refuses a device that does not have what the options need of it, and else believes what it says of itself.
 func (x *Instrument) check(k *link) error {
-	for i := range x.plan.Sensors {
-		s := &x.plan.Sensors[i]
+	if err := k.fits(x.plan); err != nil {
+		return err
+	}
+	for i := range x.plan.Variables {
+		if c := x.plan.Variables[i].Channel; c.Device == k.index {
+			x.believe(i, k.channels[c.Name])
+		}
+	}
+	return nil
+}
+
+// fits refuses a device that does not have what the options need of it.
+func (k *link) fits(o *plan.Options) error {
+	for i := range o.Sensors {
+		s := &o.Sensors[i]
 		if s.Channel.Device != k.index {
 			continue
 		}
@@ -33,15 +55,12 @@ func (x *Instrument) check(k *link) error {
 			return fmt.Errorf("sensor %q: %w", s.Name, err)
 		}
 	}
-	for i := range x.plan.Variables {
-		v := &x.plan.Variables[i]
+	for i := range o.Variables {
+		v := &o.Variables[i]
 		if v.Channel.Device != k.index {
 			continue
 		}
 		err := k.checkChannel(v.Channel.Name, v.Unit, v.Actuated)
-		if err == nil {
-			x.believe(i, k.channels[v.Channel.Name])
-		}
 		if err == nil && v.Actuated {
 			err = k.checkLimits(v)
 		}

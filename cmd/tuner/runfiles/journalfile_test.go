@@ -12,9 +12,12 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/store"
+	"github.com/labtuner/tuner/safety"
 )
 
 func TestJournalPaths(t *testing.T) {
@@ -68,6 +71,29 @@ func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRefusedNewMovesNothing: while something is latched --new is refused, and the journal stays where it is.
+func TestRefusedNewMovesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "oven.db")
+	if err := begun(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	control, err := controlstate.Open(ControlPath(path), disk.Holder{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := control.State()
+	s.Latched = []controlstate.Cause{{Rule: safety.RuleInterlock}}
+	if err := errors.Join(control.Write(s), control.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if did, err := PrepareRunJournal(path, Wanted{Fresh: true}, time.Now()); !errors.Is(err, guard.ErrLatched) || did.Done != "" {
+		t.Errorf("%+v, %v", did, err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -90,6 +90,20 @@ func refuseLostJournal(path string) error {
 		Hint:   "put the journal back with its -wal, or begin a new run with --new; what is latched and dosed stays so"}
 }
 
+// refuseLatched refuses a start while the control state beside a journal has something latched. One that cannot be
+// read is reported when it is opened.
+func refuseLatched(path string) error {
+	control := ControlPath(path)
+	if !controlstate.Has(control) {
+		return nil
+	}
+	s, err := controlstate.Peek(control)
+	if err != nil {
+		return nil // opening it reports that
+	}
+	return guard.Latched(s)
+}
+
 // controlText says what a control state has of a run before, "" if nothing.
 func controlText(s controlstate.State) string {
 	var tells []string

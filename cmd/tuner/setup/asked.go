@@ -187,6 +187,9 @@ func (a *asker) ask(ctx context.Context, cfg *configs.Config) (said []configs.De
 			return nil, err
 		}
 		o, err := a.openDevice(ctx, wired)
+		if err != nil && ctx.Err() != nil { // nothing is wrong with it
+			return nil, context.Cause(ctx)
+		}
 		if err != nil {
 			err = fmt.Errorf("%w: device %q was asked what it is: %w", loop.ErrInstrument, d.Name, err)
 			if d.Driver == "exec" {

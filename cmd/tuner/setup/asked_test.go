@@ -15,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/worker"
 )
 
@@ -146,6 +147,17 @@ func TestLoadAskedProblems(t *testing.T) {
 	}
 	if _, err := LoadAsked(t.Context(), file, e, nil); err == nil || !strings.Contains(err.Error(), `device "oven" was asked what it is`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestInterruptedWhileItAsks: an interrupt while a device is asked what it is is no fault of the instrument.
+func TestInterruptedWhileItAsks(t *testing.T) {
+	_, file := writeOven(t, "10")
+	e, _, _, _ := hosttest.Env()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := LoadAsked(ctx, file, e, nil); !errors.Is(err, context.Canceled) || errors.Is(err, loop.ErrInstrument) {
+		t.Error(err)
 	}
 }
 
