@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 // opened compares the devices with the options once all of them are open.
 func (l *Loop) opened(o instrument.Opened) {
 	switch {
-	case errors.Is(o.Err, context.Canceled) && l.phase >= resting: // given up because the run ends
 	case o.Err != nil:
 		l.fail(fmt.Errorf("%w: open device %q: %w", ErrInstrument, o.Device, o.Err))
 	case l.phase != opening || !o.All:

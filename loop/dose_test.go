@@ -347,6 +347,44 @@ func TestStopCutsARunningDose(t *testing.T) {
 	})
 }
 
+// TestInterruptLetsADoseEnd: an interrupt in the middle of a dose waits for what is soon over, so that it is known what was
+// given; a longer dose is stopped, and counts in full.
+func TestInterruptLetsADoseEnd(t *testing.T) {
+	for takes, known := range map[time.Duration]bool{3 * time.Second: true, 10 * time.Minute: false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &pump{clock: worker.RealClock{}}
+			o := doseOptions(plan.Live)
+			c, err := controlstate.Open(filepath.Join(t.TempDir(), "pump.control"), disk.Holder{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			run, interrupt := context.WithCancel(t.Context())
+			interrupted := time.Now()
+			p.answer = func(ctx context.Context, amount float64) (float64, bool, error) {
+				interrupted = time.Now()
+				interrupt()
+				select {
+				case <-ctx.Done():
+					return 0, true, ctx.Err()
+				case <-time.After(takes):
+					return math.NaN(), true, nil
+				}
+			}
+			deps := Deps{Policy: &script{proposals: proposeAll(2, 3)}, Devices: []Device{{Name: "pump", Device: p}}, Control: c, Run: "run"}
+			deps.Journal, _ = book(t, &o)
+			_, err = Run(run, o, deps)
+			s := c.State()
+			if dose := s.Doses["feed"]; !errors.Is(err, context.Canceled) || p.released == 0 || dose.Total != 2 || dose.Unknown == known || (guard.Latched(s) == nil) != known {
+				t.Errorf("a dose of %v: %v, stopped %d times, kept %+v: %v", takes, err, p.released, dose, guard.Latched(s))
+			}
+			if took := time.Since(interrupted); took > 10*time.Second {
+				t.Errorf("a dose of %v: the end took %v", takes, took)
+			}
+		})
+	}
+}
+
 // TestInterruptBeforeADose: a run that is interrupted on the way to its first dose has given none and ends with none on
 // the books, so that the next one may start; where the pump has it, it is booked.
 func TestInterruptBeforeADose(t *testing.T) {

@@ -22,8 +22,8 @@ type Device = instrument.Device
 
 // Fits refuses the device of an index among the options', which has been opened and offers these channels, where a run
 // would: where it does not have what the options need of it.
-func Fits(o *plan.Options, index int, d Device, channels []drivers.Channel) error {
-	return instrument.Fits(o, index, d, channels)
+func Fits(o *plan.Options, index int, name string, channels []drivers.Channel) error {
+	return instrument.Fits(o, index, name, channels)
 }
 
 // RestReport is what became of one actuator at the end.

@@ -82,7 +82,7 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 	if l.ending.err != nil {
 		s.Error = l.ending.err.Error()
 	}
-	if left := l.stepper.left(o, l.ran(now)); left >= 0 {
+	if left := l.stepper.left(o, l.ran(now)); left >= 0 && l.phase < resting {
 		s.Left = control.Seconds(left)
 	}
 	since := l.since

@@ -24,9 +24,8 @@ func (x *Instrument) Check() error {
 
 // Fits refuses the device of an index among the options', which has been opened and offers these channels, where it does
 // not have what they need of it.
-func Fits(o *plan.Options, index int, d Device, channels []drivers.Channel) error {
-	k := newLinks([]Device{d}, 0)[0]
-	k.index = index
+func Fits(o *plan.Options, index int, name string, channels []drivers.Channel) error {
+	k := &link{index: index, name: name}
 	k.offers(channels)
 	return k.fits(o)
 }
@@ -37,7 +36,12 @@ func (x *Instrument) check(k *link) error {
 		return err
 	}
 	for i := range x.plan.Variables {
-		if c := x.plan.Variables[i].Channel; c.Device == k.index {
+		v := &x.plan.Variables[i]
+		switch c := v.Channel; {
+		case c.Device != k.index:
+		case v.Actuated && k.act == nil:
+			return fmt.Errorf("variable %q: channel %q of device %q cannot be set", v.Name, c.Name, k.name)
+		default:
 			x.believe(i, k.channels[c.Name])
 		}
 	}
@@ -81,7 +85,7 @@ func (k *link) checkChannel(name, unit string, set bool) error {
 		return fmt.Errorf("device %q has no channel %q; it has %s", k.name, name, strings.Join(names, ", "))
 	case ch.Unit != "" && unit != "" && ch.Unit != unit:
 		return fmt.Errorf("channel %q of device %q is in %q, the configuration says %q", name, k.name, ch.Unit, unit)
-	case set && (ch.Access != drivers.ReadWrite || k.act == nil):
+	case set && ch.Access != drivers.ReadWrite:
 		return fmt.Errorf("channel %q of device %q cannot be set", name, k.name)
 	}
 	return nil

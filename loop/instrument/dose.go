@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
@@ -30,9 +31,10 @@ type Dose struct {
 	// device has been told.
 	action         int64
 	recorded, sent bool
-	// cancel ends the wait for the device. cancelled says that we did.
+	// cancel ends the wait for the device. cancelled says that we did; ending is when it was first to be stopped.
 	cancel    context.CancelCauseFunc
 	cancelled bool
+	ending    time.Time
 }
 
 // AimDose wants one dose of variable i; number is the dose's, bad says that it stands in
@@ -107,7 +109,7 @@ func (x *Instrument) goOn(p *Present, g *Dose) {
 	k := x.deviceOf(g.variable)
 	switch {
 	case g.sent:
-		if p.Mode >= safety.Fallback && p.restOf(&x.plan.Variables[g.variable]) == plan.RestOff && !g.cancelled {
+		if p.Mode >= safety.Fallback && p.restOf(&x.plan.Variables[g.variable]) == plan.RestOff && !g.cancelled && !g.mayEnd(p) {
 			g.cancelled = true
 			g.cancel(drivers.ErrPreempted) // the line must be free for the device to be stopped
 		}
@@ -117,6 +119,21 @@ func (x *Instrument) goOn(p *Present, g *Dose) {
 	case p.Mode == safety.Run && k.ready() && !k.outage.out && !k.outage.spent:
 		x.give(g, k)
 	}
+}
+
+// doseEnds is how long a dose may go on after an ordinary end of the run, within which most are over; what becomes of one
+// that is stopped is not known.
+const doseEnds = 5 * time.Second
+
+// mayEnd says that a dose need not be stopped yet: nothing is wrong, the run ends.
+func (g *Dose) mayEnd(p *Present) bool {
+	if !p.Ending || p.MakesSafe {
+		return false
+	}
+	if g.ending.IsZero() {
+		g.ending = p.Now
+	}
+	return p.Now.Sub(g.ending) < doseEnds
 }
 
 // gave is what became of a dose's write; revoked says that it has not left.
@@ -198,7 +215,7 @@ func (x *Instrument) endDose(g *Dose, outcome safety.DoseOutcome, delivered floa
 	default:
 		s.State = journal.Unknown
 		v := &x.plan.Variables[g.variable]
-		x.tell(Said{"warn", "dose", fmt.Sprintf("%s: it is unknown whether a dose of %g %s was given; it counts as delivered: look at the instrument, then tuner resume, or tuner reset once the run has ended", v.Name, g.amount, v.Unit)})
+		x.tell(Said{"warn", "dose", fmt.Sprintf("%s: it is unknown whether a dose of %.6g %s was given; it counts as delivered: look at the instrument, then tuner resume, or tuner reset once the run has ended", v.Name, g.amount, v.Unit)})
 	}
 	if why != nil {
 		s.Message = why.Error()
@@ -221,7 +238,7 @@ func (x *Instrument) ended(g *Dose, outcome safety.DoseOutcome, delivered float6
 // unknown is the safety layer's word. "" while that has not happened.
 func (x *Instrument) FailedDose(i int, unknown bool) string {
 	v, a := &x.plan.Variables[i], &x.all[i]
-	amount := fmt.Sprintf("a dose of %g %s", a.dest, v.Unit)
+	amount := fmt.Sprintf("a dose of %.6g %s", a.dest, v.Unit)
 	switch {
 	case !a.failed:
 		return ""

@@ -183,7 +183,7 @@ func (x *Instrument) watchRestJob(p *Present, job *restJob, spent time.Duration)
 	case a.refused != nil:
 		a.refused = nil // a device may be busy for a moment: it is asked again
 	case spent > restTimeout+max(restConfirm, v.Timeout):
-		job.err, job.done = fmt.Errorf("not confirmed within %v", spent), true
+		job.err, job.done = fmt.Errorf("not confirmed within %v", spent.Round(100*time.Millisecond)), true
 	default:
 		return (job.state == plan.RestSafe || job.lowered) && spent > restTimeout && p.Mode == safety.Fallback
 	}

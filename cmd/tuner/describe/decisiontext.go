@@ -54,7 +54,7 @@ func (d *DecisionTime) Text() string {
 	switch {
 	case d.searchesNothing():
 		return text + "; it searches nothing, so no deadline cuts it"
-	case d.Cut():
+	case d.Cut(), d.Deadline < Rounded(d.enough()):
 		return text + d.advice()
 	case d.Observations < d.Wanted:
 		return text + ", of the " + show.Duration(d.Deadline) + " that it may take, which may not be enough then"
@@ -62,17 +62,24 @@ func (d *DecisionTime) Text() string {
 	return text + ", of the " + show.Duration(d.Deadline) + " that it may take"
 }
 
-// advice is what to change where decisions are cut.
+// enough is a deadline for the longest decision with room: in a run, which idles between two, they take longer than
+// one after the other, and not always the same.
+func (d *DecisionTime) enough() time.Duration { return 2 * d.Longest }
+
+// advice is what to change where decisions are cut, or may be.
 func (d *DecisionTime) advice() string {
-	which := "some searches"
-	if d.Took > d.Deadline {
-		which = "most searches"
+	which := "may cut some searches"
+	switch {
+	case d.Took > d.Deadline:
+		which = "will cut most searches"
+	case d.Cut():
+		which = "will cut some searches"
 	}
-	text := fmt.Sprintf("; the deadline of %s will cut %s: ", show.Duration(d.Deadline), which)
+	text := fmt.Sprintf("; the deadline of %s %s: ", show.Duration(d.Deadline), which)
 	if d.Complete && d.Observations == d.Wanted {
-		text += fmt.Sprintf("deadline = %q is enough on a quiet computer", show.Duration(Rounded(2*d.Longest)))
+		text += fmt.Sprintf("deadline = %q is enough on a quiet computer", show.Duration(Rounded(d.enough())))
 	} else {
-		text += "raise it, beyond " + show.Duration(Rounded(2*d.Longest))
+		text += "raise it, beyond " + show.Duration(Rounded(d.enough()))
 	}
 	if d.Full && d.Early <= d.Deadline { // fewer observations do help
 		text += ", or lower capacity in [model]"

@@ -12,6 +12,9 @@ func TestDecisionTimeSaysWhatToChange(t *testing.T) {
 	for want, d := range map[string]DecisionTime{
 		"about 7ms on this computer with 150 observations, now and then 68ms, of the 140ms that it may take": {
 			Observations: 150, Wanted: 150, Units: 20, Took: 7 * ms, Longest: 68 * ms, Complete: true, Deadline: 140 * ms},
+		"about 7ms on this computer with 150 observations, now and then 68ms; the deadline of 70ms may cut some searches: " +
+			`deadline = "140ms" is enough on a quiet computer`: {
+			Observations: 150, Wanted: 150, Units: 20, Took: 7 * ms, Longest: 68 * ms, Complete: true, Deadline: 70 * ms},
 		"about 7ms on this computer with 150 observations, now and then 68ms; the deadline of 50ms will cut some searches: " +
 			`deadline = "140ms" is enough on a quiet computer`: {
 			Observations: 150, Wanted: 150, Units: 20, Took: 7 * ms, Longest: 68 * ms, Complete: true, Deadline: 50 * ms},

@@ -56,8 +56,8 @@ func Instrument(ctx context.Context, w *setup.Setup, e *host.Env, log *slog.Logg
 	for i, d := range w.Devices {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
 		env := drivers.Env{Clock: worker.RealClock{}, Log: log.With("device", d.Name), ReadOnly: true}
-		rows, err := probeDevice(ctx, e, d, mine, env, func(dev drivers.Device, channels []drivers.Channel) error {
-			return loop.Fits(&w.Options, i, loop.Device{Name: d.Name, Device: dev}, channels)
+		rows, err := probeDevice(ctx, e, d, mine, env, func(channels []drivers.Channel) error {
+			return loop.Fits(&w.Options, i, d.Name, channels)
 		})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.Name, err))
@@ -68,7 +68,7 @@ func Instrument(ctx context.Context, w *setup.Setup, e *host.Env, log *slog.Logg
 }
 
 // probeDevice opens one device and reads what the configuration wants of it; fits says whether it has what a run needs.
-func probeDevice(ctx context.Context, e *host.Env, d setup.Device, mine []wanted, env drivers.Env, fits func(drivers.Device, []drivers.Channel) error) (rows []describe.Probed, err error) {
+func probeDevice(ctx context.Context, e *host.Env, d setup.Device, mine []wanted, env drivers.Env, fits func([]drivers.Channel) error) (rows []describe.Probed, err error) {
 	dev, err := d.Build(env)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func probeDevice(ctx context.Context, e *host.Env, d setup.Device, mine []wanted
 		rows = append(rows, row)
 	}
 	if err == nil { // else a channel is missing, which has been said
-		err = fits(dev, channels)
+		err = fits(channels)
 	}
 	return rows, errors.Join(err, readOnce(ctx, dev, readJob{rows: rows, mine: mine, ask: ask, clock: env.Clock, wait: e.Patience(probeWait)}))
 }

@@ -143,7 +143,7 @@ func safetyHint(err error) string {
 	case errors.Is(err, loop.ErrLeft):
 		return "tuner make-safe CONFIG brings the actuators to their fault states, tuner run goes on"
 	case errors.Is(err, guard.ErrLatched):
-		return "look at the instrument; then tuner reset CONFIG clears it, and tuner run begins again"
+		return "look at the instrument; then tuner reset CONFIG clears it, and tuner run may start again"
 	case errors.Is(err, loop.ErrSafety):
 		return "tuner safety explain CONFIG says what each rule asks for and how it is cleared"
 	}

@@ -278,6 +278,8 @@ func RestLines(w *setup.Setup, result *loop.Result) []string {
 // nextCommand is what one would type next.
 func nextCommand(w *setup.Setup, f Finale, journalPath string) string {
 	switch {
+	case f.Result.Reason == control.ReasonInterrupted && w.Options.Mode == plan.Live:
+		return "tuner run " + w.Config.File + " goes on"
 	case f.Result.Steps == 0:
 		return "tuner check --probe " + w.Config.File
 	case w.Options.Mode == plan.Shadow && f.Err == nil:
