@@ -60,7 +60,7 @@ func (l *Loop) endByHand() control.Response {
 func (l *Loop) endWords() string {
 	switch {
 	case l.opt.Mode == plan.Shadow, !l.instrument.Drove() && l.guard.Mode() < safety.Fallback:
-		return "nothing has been written to the actuators, and nothing will be"
+		return "this process has written nothing, and will not"
 	case l.guard.Mode() >= safety.Fallback: // they are on their way there
 		return l.opt.RestWords(l.restWhenTaken, l.instrument.Lapses)
 	}

@@ -36,7 +36,7 @@ func TestInterruptedWhileItBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, says := interrupt("taken-up@1")
-	if code != fault.ExitUnsafe || !strings.Contains(says, "stopping: nothing was written") ||
+	if code != fault.ExitUnsafe || !strings.Contains(says, "stopping: this process has written nothing") ||
 		!strings.Contains(says, "the record does not say that the one before brought the actuators to rest") || !strings.Contains(says, "hint: tuner make-safe CONFIG") {
 		t.Errorf("after a kill: exit code %d\n%s", code, says)
 	}
