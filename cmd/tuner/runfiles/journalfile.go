@@ -104,10 +104,8 @@ type prepared struct {
 // unfinished run never dropped silently; one without a single step, as a run leaves it whose
 // instrument did not answer, goes on where nothing has changed, and is moved aside else.
 func PrepareRunJournal(path string, want Wanted, now time.Time) (p prepared, err error) {
-	if want.Fresh {
-		if err := refuseLatched(path); err != nil { // what would be refused anyway leaves the files where they are
-			return p, err
-		}
+	if want.Fresh && latched(path) { // the start is refused when the control state is opened: the files stay where they are
+		return p, nil
 	}
 	done, err := takeRescued(path, want.Fresh, now)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -74,7 +73,7 @@ func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
 	}
 }
 
-// TestRefusedNewMovesNothing: while something is latched --new is refused, and the journal stays where it is.
+// TestRefusedNewMovesNothing: while something is latched a start is refused, so --new leaves the journal where it is.
 func TestRefusedNewMovesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oven.db")
 	if err := begun(t, path).Close(); err != nil {
@@ -89,7 +88,7 @@ func TestRefusedNewMovesNothing(t *testing.T) {
 	if err := errors.Join(control.Write(s), control.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if did, err := PrepareRunJournal(path, Wanted{Fresh: true}, time.Now()); !errors.Is(err, guard.ErrLatched) || did.Done != "" {
+	if did, err := PrepareRunJournal(path, Wanted{Fresh: true}, time.Now()); err != nil || did.Done != "" || did.Resume {
 		t.Errorf("%+v, %v", did, err)
 	}
 	if _, err := os.Stat(path); err != nil {

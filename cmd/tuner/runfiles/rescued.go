@@ -90,18 +90,14 @@ func refuseLostJournal(path string) error {
 		Hint:   "put the journal back with its -wal, or begin a new run with --new; what is latched and dosed stays so"}
 }
 
-// refuseLatched refuses a start while the control state beside a journal has something latched. One that cannot be
-// read is reported when it is opened.
-func refuseLatched(path string) error {
+// latched reports whether the control state beside a journal has something latched, or cannot be read.
+func latched(path string) bool {
 	control := ControlPath(path)
 	if !controlstate.Has(control) {
-		return nil
+		return false
 	}
 	s, err := controlstate.Peek(control)
-	if err != nil {
-		return nil // opening it reports that
-	}
-	return guard.Latched(s)
+	return err != nil || guard.Latched(s) != nil
 }
 
 // controlText says what a control state has of a run before, "" if nothing.
