@@ -7,10 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
@@ -41,33 +39,6 @@ func TestSafeValueThatTheDeviceRefuses(t *testing.T) {
 			t.Errorf("safe value %g: written %d times", c.safe, n)
 		}
 	}
-}
-
-// slowToOpen is a device that opens for ever.
-type slowToOpen struct {
-	*rig
-	opening func()
-}
-
-func (d slowToOpen) Open(ctx context.Context) ([]drivers.Channel, error) {
-	d.opening()
-	<-ctx.Done()
-	return nil, fmt.Errorf("%w: no hello yet: %w", drivers.ErrUnavailable, ctx.Err())
-}
-
-// TestInterruptedWhileItOpens: an interrupt while a device is opened is none of the instrument's.
-func TestInterruptedWhileItOpens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		tr, _ := liveTrial(t, func(tr *trial) {
-			tr.deps.Devices[0].Device = slowToOpen{tr.rig, cancel}
-		})
-		r, err := Run(ctx, tr.opt, tr.deps)
-		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrInstrument) || r.Reason != control.ReasonInterrupted {
-			t.Errorf("%q, %v", r.Reason, err)
-		}
-	})
 }
 
 // TestBootValueThatIsNotDelivered: a variable that the first step does not control is to stand at its

@@ -385,30 +385,41 @@ func TestInterruptLetsADoseEnd(t *testing.T) {
 	}
 }
 
-// TestInterruptBeforeADose: a run that is interrupted on the way to its first dose has given none and ends with none on
-// the books, so that the next one may start; where the pump has it, it is booked.
+// TestInterruptBeforeADose: a run that is interrupted on the way to a dose, its first or a later one, ends with no more on
+// the books than the pump has, so that the next one may start; whatever is to become of the pump.
 func TestInterruptBeforeADose(t *testing.T) {
-	for _, point := range []string{"control-changed", "control-durable", "dose-granted", "dose-intended"} {
-		d := newDosing(t, 1, 2, 3)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		came := 0
-		d.deps.Failpoint = func(name string) {
-			if name == point && len(d.policy.seen) == 0 {
-				came++
-				cancel()
+	for nth := range 2 {
+		for _, shutdown := range []plan.RestState{plan.RestOff, plan.RestHold} {
+			for _, point := range []string{"control-changed", "control-durable", "dose-granted", "dose-intended"} {
+				interruptBefore(t, point, nth, shutdown)
 			}
 		}
-		if _, err := d.run(t, ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnsafe) {
-			t.Errorf("%s: %v", point, err)
+	}
+}
+
+// interruptBefore interrupts a run at a point of the dose after n others.
+func interruptBefore(t *testing.T, point string, n int, shutdown plan.RestState) {
+	t.Helper()
+	d := newDosing(t, 1, 2, 3)
+	d.opt.Variables[0].Shutdown = shutdown
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	came := 0
+	d.deps.Failpoint = func(name string) {
+		if name == point && len(d.policy.seen) == n {
+			came++
+			cancel()
 		}
-		s := d.deps.Control.State()
-		if dose := s.Doses["feed"]; came == 0 || dose.Open || dose.Total != d.pump.total() || guard.Latched(s) != nil {
-			t.Errorf("%s came %d times: %v given, kept %+v: %v", point, came, d.pump.given, dose, guard.Latched(s))
-		}
-		if given := len(d.pump.given); given > 0 && point != "dose-intended" {
-			t.Errorf("%s: %d doses given", point, given)
-		}
+	}
+	if _, err := d.run(t, ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnsafe) {
+		t.Errorf("%s: %v", point, err)
+	}
+	s := d.deps.Control.State()
+	if dose := s.Doses["feed"]; came == 0 || dose.Open || dose.Total != d.pump.total() || guard.Latched(s) != nil {
+		t.Errorf("%s after %d doses, %v at the end: came %d times, %v given, kept %+v: %v", point, n, shutdown, came, d.pump.given, dose, guard.Latched(s))
+	}
+	if given := len(d.pump.given); given > n && point != "dose-intended" {
+		t.Errorf("%s: %d doses given", point, given)
 	}
 }
 

@@ -44,8 +44,8 @@ func (l *ending) rest(pick func(*plan.Variable) plan.RestState) {
 	l.intendRest(l.stamped(l.number, l.instrument.Rest(pick)))
 }
 
-// restUntouched ends a run that has written nothing: nothing is to be undone. A dose that was charged is
-// never given: it is taken off the books first.
+// restUntouched ends a run that has written nothing: nothing is to be undone, and what was wanted is not begun. A dose that
+// was charged went with its step; the safety layer takes it off the books before the devices are closed.
 func (l *ending) restUntouched() {
 	if p := l.deps.Past; p != nil {
 		l.result.Left = p.Left
@@ -54,7 +54,7 @@ func (l *ending) restUntouched() {
 		l.keepEvent(journal.Event{Level: "info", Kind: journal.EventShutdown, Message: "nothing was written to the actuators",
 			Facts: journal.Facts{AtRest: true}, Step: l.number, At: l.stamp()})
 	}
-	l.instrument.Withdraw()
+	l.instrument.Stand()
 	if !l.dosePending() {
 		l.closeAll()
 	}

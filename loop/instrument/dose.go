@@ -52,15 +52,6 @@ func (x *actuators) ForgetDoses() {
 	}
 }
 
-// Withdraw wants nothing any more of any actuator: none is written to, and a dose that has not been sent is not
-// given.
-func (x *actuators) Withdraw() {
-	x.ForgetDoses()
-	for i := range x.all {
-		x.all[i].stand()
-	}
-}
-
 // grant begins a dose: its intent is to be recorded.
 func (x *Instrument) grant(i int, amount float64) *Dose {
 	g := &Dose{variable: i, amount: amount}
@@ -121,8 +112,8 @@ func (x *Instrument) goOn(p *Present, g *Dose) {
 	}
 }
 
-// doseEnds is how long a dose may go on after an ordinary end of the run, within which most are over; what becomes of one
-// that is stopped is not known.
+// doseEnds is how long a dose may go on after an ordinary end of the run: of one that is stopped it is not known what was
+// given. Not longer: the device is then to confirm that it gives nothing, within restTimeout.
 const doseEnds = 5 * time.Second
 
 // mayEnd says that a dose need not be stopped yet: nothing is wrong, the run ends.

@@ -187,20 +187,6 @@ func TestDoseOutcomeOutlivesTheWish(t *testing.T) {
 	}
 }
 
-// TestWithdraw: nothing is wanted any more, of a knob and of a pump.
-func TestWithdraw(t *testing.T) {
-	tr := newTrial(t)
-	tr.Aim(0, 4, false)
-	tr.AimDose(1, 3, 1, false)
-	var before, after safety.Proposal
-	tr.Wish(&before, 1)
-	tr.Withdraw()
-	tr.Wish(&after, 1)
-	if !before.Drive[0] || before.Dose[1] != 1 || after.Drive[0] || after.Release[0] || after.Drive[1] || after.Dose[1] != 0 {
-		t.Errorf("drive %v, release %v, dose %v after drive %v, dose %v", after.Drive[:2], after.Release[:2], after.Dose[:2], before.Drive[:2], before.Dose[:2])
-	}
-}
-
 // TestCameBackUntilRuled: what commands would come to may be asked any number of times; that a
 // device has come back counts until the layer has ruled.
 func TestCameBackUntilRuled(t *testing.T) {
