@@ -27,17 +27,20 @@ func TestEndLeavesNothingAboveItsExposure(t *testing.T) {
 		name            string
 		proposed, found float64
 		interrupted     bool
+		slewDown        float64
 		left            float64
 		lowered         bool
 	}{
-		{"interrupted above", 9, 9, true, 6, true},
-		{"interrupted below", 5, 9, true, 5, false},
-		{"recommended above", 5, 9, false, 6, false},
-		{"recommended below", 9, 3, false, 3, false},
+		{"interrupted above", 9, 9, true, 2, 6, true},
+		{"interrupted above, half a minute of slew away", 9, 9, true, 0.1, 6, true},
+		{"interrupted below", 5, 9, true, 2, 5, false},
+		{"recommended above", 5, 9, false, 2, 6, false},
+		{"recommended below", 9, 3, false, 2, 3, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := newTrial(t)
 			exposedAbove(&tr.opt)
+			tr.opt.Variables[0].Limits.SlewDown = c.slewDown
 			tr.policy.found = policy.Recommendation{X: []float64{c.found}}
 			tr.opt.Stop = plan.Stop{Steps: 2}
 			ctx, cancel := context.WithCancel(context.Background())

@@ -117,3 +117,53 @@ func TestNothingIsScoredBeforeItHasSettled(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldStopsTheClocksOfShots: a hold takes nothing of the time in which the instrument settles, nor of
+// that in which the next shot must come: what began before a hold that outlasts both has all of its
+// shots after it.
+func TestHoldStopsTheClocksOfShots(t *testing.T) {
+	const hold = 20 * time.Second
+	for _, held := range []phase{settling, measuring} {
+		tr := newTrial(t)
+		tr.opt.Variables[0].Settle = 3 * time.Second
+		tr.opt.Objective.Every, tr.opt.Objective.Timeout = 3*time.Second, 5*time.Second
+		tr.policy.proposals = proposeAll(3, 6, 9)
+		var silent time.Time // since the knob is at 6 V, or since the first shot there
+		begin := func() {
+			if silent.IsZero() {
+				silent = tr.clock.Now()
+			}
+		}
+		shots := 0
+		tr.rig.meter = func(at map[string]float64) float64 {
+			if at["a"] == 6 {
+				if shots++; held == measuring {
+					begin()
+				}
+			}
+			return 10 * at["a"]
+		}
+		tr.rig.aux = func() float64 {
+			if k := tr.rig.knobs["a"]; held == settling && tr.rig.position(k) == 6 {
+				begin()
+			}
+			if !silent.IsZero() && tr.clock.Now().Sub(silent) < hold {
+				return math.NaN()
+			}
+			return 300
+		}
+		before := 0 // shots of step 2 when the hold began
+		tr.deps.Watch.Event = func(e journal.Event) {
+			if tr.events = append(tr.events, e); strings.Contains(e.Message, "held: sensor aux") {
+				before = shots
+			}
+		}
+		if _, err := tr.run(t, context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[phase]int{settling: 0, measuring: 1}[held]; !tr.said("held: sensor aux") || !tr.said("the hold is over") || before != want {
+			t.Errorf("held while %v: after %d shots, want %d; events %+v", held, before, want, tr.events)
+		}
+		tr.wantAllValid(t, 3, 6, 9)
+	}
+}

@@ -29,7 +29,7 @@ func TestFitBesideWhatCannotBeEvaluated(t *testing.T) {
 	inner := kernels.SquaredExponential(1, []float64{0.05, 0.3})
 	p := fitProblem(inner, 40, 5)
 	p.Starts = 0
-	free, err := Fit(t.Context(), p)
+	free, err := new(Workspace).Fit(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestFitBesideWhatCannotBeEvaluated(t *testing.T) {
 		t.Fatalf("the maximum is at %g, within the fence", l)
 	}
 	p.Kernel = fenced{inner, limit}
-	r, err := Fit(t.Context(), p)
+	r, err := new(Workspace).Fit(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +71,12 @@ func TestFitFromABadStart(t *testing.T) {
 			x := math.Mod(float64(i)*math.Phi, 1)
 			p.X, p.Y, p.NoiseVariance = append(p.X, x), append(p.Y, c.y(i, x)), append(p.NoiseVariance, 1e-6)
 		}
-		r, err := Fit(t.Context(), p)
+		r, err := new(Workspace).Fit(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Kernel, p.Earlier = r.Kernel, &Earlier{NoiseVariance: r.NoiseVariance}
-		again, err := Fit(t.Context(), p)
+		again, err := new(Workspace).Fit(t.Context(), p)
 		// What is left is 0.02 by the metric of the last steps, which is near the curvature.
 		if err != nil || again.LogPosterior > r.LogPosterior+0.05 {
 			t.Errorf("%s: %g after %d evaluations, again from there %g, error %v", name, r.LogPosterior, r.Evaluations, again.LogPosterior, err)

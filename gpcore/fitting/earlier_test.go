@@ -14,7 +14,7 @@ func grownProblem(t *testing.T, seed uint64) (Problem, *Earlier) {
 	all := fitProblem(k, 112, seed)
 	first := all
 	first.X, first.Y, first.NoiseVariance = all.X[:300], all.Y[:100], all.NoiseVariance[:100]
-	r, err := Fit(t.Context(), first)
+	r, err := new(Workspace).Fit(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestEarlierEndsAtTheSameMaximum(t *testing.T) {
 		fit := func(e *Earlier) Result {
 			p := p
 			p.Earlier = e
-			r, err := Fit(t.Context(), p)
+			r, err := new(Workspace).Fit(t.Context(), p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,11 +66,11 @@ func TestGain(t *testing.T) {
 			}
 			before.Y, before.MeanSD, prior = y, 0, -0.5**mean**mean
 		}
-		r, err := Fit(t.Context(), p)
+		r, err := new(Workspace).Fit(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := newEvidence(before)
+		e, err := newEvidence(before, new(Workspace))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestGain(t *testing.T) {
 // What an earlier fit has found may be wrong: the maximum is found all the same.
 func TestEarlierThatIsWrong(t *testing.T) {
 	p, _ := grownProblem(t, 7)
-	want, err := Fit(t.Context(), p)
+	want, err := new(Workspace).Fit(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestEarlierThatIsWrong(t *testing.T) {
 	} {
 		p := p
 		p.Earlier = e
-		r, err := Fit(t.Context(), p)
+		r, err := new(Workspace).Fit(t.Context(), p)
 		// Far from the maximum the average information is none of the curvature there: within a third of a standard
 		// deviation of one hyperparameter.
 		if err != nil || r.LogPosterior < want.LogPosterior-0.05 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
-	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
@@ -22,11 +21,7 @@ type evidence struct {
 	free   []int       // indices into logs
 	priors []LogNormal // of the free parameters
 
-	m           *model.Model
-	noise       []float64
-	ones, resid []float64 // W 1 and W (y - mean)
-	alpha       []float64 // K^-1 (y - mean)
-	v, u        []float64 // panels for K^-1
+	*Workspace
 
 	at          []float64 // where the state below was evaluated
 	valid       bool
@@ -38,7 +33,7 @@ type evidence struct {
 	evaluations int
 }
 
-func newEvidence(p Problem) (*evidence, error) {
+func newEvidence(p Problem, w *Workspace) (*evidence, error) {
 	n, d := len(p.Y), p.Kernel.Dim()
 	if n == 0 || len(p.X) != n*d || len(p.NoiseVariance) != n {
 		return nil, check.ErrShape
@@ -48,7 +43,7 @@ func newEvidence(p Problem) (*evidence, error) {
 			return nil, err
 		}
 	}
-	e := &evidence{p: p, n: n, d: d, logs: p.Kernel.Params(nil), first: math.Inf(-1)}
+	e := &evidence{p: p, n: n, d: d, Workspace: w, logs: p.Kernel.Params(nil), first: math.Inf(-1)}
 	for i, kind := range p.Kernel.Kinds(nil) {
 		prior := LogNormal{e.logs[i], 1}
 		switch kind {
@@ -69,10 +64,7 @@ func newEvidence(p Problem) (*evidence, error) {
 			return nil, &check.ValueError{What: check.NameSD, Index: 0, Value: prior.SD}
 		}
 	}
-	e.m = model.New(p.Kernel, n)
-	c := vec.Up24(n)
-	e.noise, e.ones, e.resid, e.alpha = make([]float64, n), make([]float64, c), make([]float64, c), make([]float64, c)
-	e.v, e.u = make([]float64, c*vec.Lanes), make([]float64, c*vec.Lanes)
+	w.take(p.Kernel, n, len(e.priors))
 	return e, nil
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Hyperparameters, the mean and the noise from data.
-func ExampleFit() {
+func ExampleWorkspace_Fit() {
 	p := fitting.Problem{
 		Kernel:      kernels.SquaredExponential(1, []float64{0.5}),
 		Variance:    fitting.LogNormal{Mean: 0, SD: 2},
@@ -26,7 +26,8 @@ func ExampleFit() {
 		p.X, p.Y = append(p.X, x), append(p.Y, 5+math.Sin(8*x)+0.1*rng.NormFloat64())
 		p.NoiseVariance = append(p.NoiseVariance, 0)
 	}
-	r, err := fitting.Fit(context.Background(), p)
+	var fits fitting.Workspace
+	r, err := fits.Fit(context.Background(), p)
 	fmt.Printf("noise SD near 0.1: %v, mean near 5: %v, %v\n",
 		math.Abs(math.Sqrt(r.NoiseVariance)-0.1) < 0.02, math.Abs(r.Mean-5) < 1, err)
 	// Output: noise SD near 0.1: true, mean near 5: true, <nil>

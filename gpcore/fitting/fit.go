@@ -69,8 +69,8 @@ var ErrNoFit = errors.New("gpcore: no hyperparameters could be evaluated; check 
 // 1^T K^-1 y / (1^T K^-1 1 + 1/MeanSD^2). When ctx ends, the best point seen so far
 // is returned; an error only if there is none. Each evaluation is O(n^3). The result
 // depends on the problem alone unless ctx ends early.
-func Fit(ctx context.Context, p Problem) (Result, error) {
-	e, err := newEvidence(p)
+func (w *Workspace) Fit(ctx context.Context, p Problem) (Result, error) {
+	e, err := newEvidence(p, w)
 	if err != nil {
 		return Result{}, err
 	}

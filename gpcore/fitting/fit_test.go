@@ -35,7 +35,7 @@ func fitProblem(k kernels.Kernel, n int, seed uint64) Problem {
 // 1e-5^2 relative to third derivatives, and rounding near 1e-16/1e-5*|value|.
 func TestEvidenceGradient(t *testing.T) {
 	gptest.ForEachKernel(t, func(t *testing.T, k kernels.Kernel, _ *rand.Rand) {
-		e, err := newEvidence(fitProblem(k, 37, 3))
+		e, err := newEvidence(fitProblem(k, 37, 3), new(Workspace))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,11 +57,11 @@ func TestEvidenceGradient(t *testing.T) {
 
 func TestFitFindsAStationaryPoint(t *testing.T) {
 	p := fitProblem(kernels.Matern52(1, []float64{0.3, 0.5}), 60, 5)
-	r, err := Fit(context.Background(), p)
+	r, err := new(Workspace).Fit(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := newEvidence(p)
+	e, _ := newEvidence(p, new(Workspace))
 	v := append(r.Kernel.Params(nil), math.Log(r.NoiseVariance))
 	g := make([]float64, len(v))
 	e.gradient(g, v)
@@ -73,13 +73,13 @@ func TestFitFindsAStationaryPoint(t *testing.T) {
 	if s := math.Sqrt(r.NoiseVariance); s < 0.05 || s > 0.2 {
 		t.Errorf("noise SD %g, true 0.1", s)
 	}
-	again, _ := Fit(context.Background(), p)
+	again, _ := new(Workspace).Fit(context.Background(), p)
 	if again.LogPosterior != r.LogPosterior || again.Evaluations != r.Evaluations {
 		t.Error("the same problem gave another fit")
 	}
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Fit(done, p); err == nil {
+	if _, err := new(Workspace).Fit(done, p); err == nil {
 		t.Error("a cancelled fit without any evaluation gave a result")
 	}
 }
@@ -87,7 +87,7 @@ func TestFitFindsAStationaryPoint(t *testing.T) {
 // A fit of one observation, and one that has nothing to work with.
 func TestFitOfLittle(t *testing.T) {
 	p := fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 1, 2)
-	if r, err := Fit(context.Background(), p); err != nil || !check.IsFinite(r.LogPosterior) {
+	if r, err := new(Workspace).Fit(context.Background(), p); err != nil || !check.IsFinite(r.LogPosterior) {
 		t.Error(r, err)
 	}
 	p = fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
@@ -95,7 +95,7 @@ func TestFitOfLittle(t *testing.T) {
 	for i := range 6 {
 		p.X[2*i], p.X[2*i+1], p.NoiseVariance[i] = 0.5, 0.5, 0
 	}
-	if _, err := Fit(context.Background(), p); !errors.Is(err, ErrNoFit) {
+	if _, err := new(Workspace).Fit(context.Background(), p); !errors.Is(err, ErrNoFit) {
 		t.Errorf("one point six times without noise: %v", err)
 	}
 	for _, bad := range []func(*Problem){
@@ -108,7 +108,7 @@ func TestFitOfLittle(t *testing.T) {
 	} {
 		p := fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
 		bad(&p)
-		if _, err := Fit(context.Background(), p); err == nil {
+		if _, err := new(Workspace).Fit(context.Background(), p); err == nil {
 			t.Error("a bad problem was fitted")
 		}
 	}
@@ -121,7 +121,7 @@ func BenchmarkFit(b *testing.B) {
 			p.Starts = 0
 			evaluations := 0
 			for b.Loop() {
-				r, err := Fit(context.Background(), p)
+				r, err := new(Workspace).Fit(context.Background(), p)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -140,7 +140,7 @@ func TestConstantTargets(t *testing.T) {
 			p.Y[i] = y
 		}
 		p.MeanSD = 100
-		r, err := Fit(context.Background(), p)
+		r, err := new(Workspace).Fit(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
 		}

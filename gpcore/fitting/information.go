@@ -22,33 +22,32 @@ const informationStep = 1e-5
 // times a vector is a difference of products. What else the curvature has is zero on average over data of the process.
 func (e *evidence) information() *mat.SymDense {
 	k, n, f := len(e.priors), e.n, e.m.Factor
-	u, here, w := make([]float64, vec.Up24(n)), make([]float64, n), make([]float64, k*vec.Up24(n))
-	e.m.Product(here, e.p.Kernel.WithParams(e.logs), e.alpha)
-	row := func(i int) []float64 { return w[i*vec.Up24(n) : (i+1)*vec.Up24(n)] }
+	e.m.Product(e.here, e.p.Kernel.WithParams(e.logs), e.alpha)
+	row := func(i int) []float64 { return e.whitened[i*vec.Up24(n) : (i+1)*vec.Up24(n)] }
 	for i := range k {
-		e.derivativeProduct(u, here, i)
-		for r := 0; r < n; r += vec.Rows { // W u
-			vec.Dots8(row(i)[r:r+8], f.W[r*f.Stride:], f.Stride, u[:r+8])
+		e.derivativeProduct(e.along, i)
+		for r := 0; r < n; r += vec.Rows {
+			vec.Dots8(row(i)[r:r+8], f.W[r*f.Stride:], f.Stride, e.along[:r+8])
 		}
 	}
-	along := make([]float64, k) // the mean
+	mean := make([]float64, k)
 	if e.precision > 0 {
-		for i := range along {
-			along[i] = vec.Dot(row(i)[:n], e.ones[:n]) / math.Sqrt(e.precision)
+		for i := range mean {
+			mean[i] = vec.Dot(row(i)[:n], e.ones[:n]) / math.Sqrt(e.precision)
 		}
 	}
 	a := mat.NewSymDense(k, nil)
 	for i, p := range e.priors {
 		for j := range i + 1 {
-			a.SetSym(i, j, 0.5*(vec.Dot(row(i)[:n], row(j)[:n])-float64(along[i]*along[j])))
+			a.SetSym(i, j, 0.5*(vec.Dot(row(i)[:n], row(j)[:n])-float64(mean[i]*mean[j])))
 		}
 		a.SetSym(i, i, max(a.At(i, i), 0)+1/(p.SD*p.SD))
 	}
 	return a
 }
 
-// derivativeProduct sets u to dK/dt_i alpha; here is K alpha without the noise.
-func (e *evidence) derivativeProduct(u, here []float64, i int) {
+// derivativeProduct sets u to dK/dt_i alpha.
+func (e *evidence) derivativeProduct(u []float64, i int) {
 	if i == len(e.free) { // the noise
 		for j := range e.n {
 			u[j] = e.result.NoiseVariance * e.alpha[j]
@@ -60,7 +59,7 @@ func (e *evidence) derivativeProduct(u, here []float64, i int) {
 	e.logs[q] += informationStep
 	e.m.Product(u[:e.n], e.p.Kernel.WithParams(e.logs), e.alpha)
 	e.logs[q] = before
-	for j, v := range here {
+	for j, v := range e.here {
 		u[j] = (u[j] - v) / informationStep
 	}
 }

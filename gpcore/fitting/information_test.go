@@ -19,7 +19,7 @@ func TestInformation(t *testing.T) {
 		for _, meanSD := range []float64{0, 1} {
 			p := fitProblem(k, 37, 3)
 			p.MeanSD = meanSD
-			e, err := newEvidence(p)
+			e, err := newEvidence(p, new(Workspace))
 			if err != nil {
 				t.Fatal(err)
 			}

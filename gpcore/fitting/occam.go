@@ -19,10 +19,10 @@ import (
 // it counts as its ratio to the output variance, of which the kernel then has one, and that does not count: it
 // is left to who integrates it otherwise. -Inf where the curvature is none of a maximum. Cost: as [Spread].
 //
-// Errors: those of a problem that [Fit] refuses.
+// Errors: those of a problem that [Workspace.Fit] refuses.
 func Occam(p Problem, r Result) (freedom float64, err error) {
 	p.Kernel = r.Kernel
-	e, err := newEvidence(p)
+	e, err := newEvidence(p, new(Workspace))
 	if err != nil {
 		return 0, err
 	}

@@ -26,7 +26,7 @@ func TestOccamAgainstTheIntegral(t *testing.T) {
 		if p.Noise = nil; fitted {
 			p.Noise = noise
 		}
-		r, err := Fit(context.Background(), p)
+		r, err := new(Workspace).Fit(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestOccamAgainstTheIntegral(t *testing.T) {
 		}
 		best := p
 		best.Kernel = r.Kernel
-		e, err := newEvidence(best)
+		e, err := newEvidence(best, new(Workspace))
 		if err != nil {
 			t.Fatal(err)
 		}

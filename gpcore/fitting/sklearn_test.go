@@ -111,7 +111,7 @@ func (c *sklearnCase) check(t *testing.T) {
 // that they have no slope. Drift's timescale is held in a fit: it has none.
 func (c *sklearnCase) checkGradient(t *testing.T, k kernels.Kernel) {
 	flat := LogNormal{0, 1e12}
-	e, err := newEvidence(Problem{Kernel: k, X: c.X, Y: c.Y, NoiseVariance: c.Noise, Variance: flat, Lengthscale: flat})
+	e, err := newEvidence(Problem{Kernel: k, X: c.X, Y: c.Y, NoiseVariance: c.Noise, Variance: flat, Lengthscale: flat}, new(Workspace))
 	if err != nil {
 		t.Fatal(err)
 	}

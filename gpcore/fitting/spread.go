@@ -17,10 +17,10 @@ const spreadStep = 1e-4
 // the curvature is none of a maximum. p.Noise, Starts and Seed are not used: the noise is given. Cost: as
 // many evaluations of O(n^3) as there are hyperparameters, and one.
 //
-// Errors: those of a problem that [Fit] refuses.
+// Errors: those of a problem that [Workspace.Fit] refuses.
 func Spread(p Problem) ([]float64, error) {
 	p.Noise = nil
-	e, err := newEvidence(p)
+	e, err := newEvidence(p, new(Workspace))
 	if err != nil {
 		return nil, err
 	}

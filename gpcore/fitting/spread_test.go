@@ -18,7 +18,7 @@ func TestSpreadAgainstTheDensity(t *testing.T) {
 		p.NoiseVariance[i] += 0.01
 	}
 	p.Noise, p.MeanSD = nil, 0
-	r, err := Fit(context.Background(), p)
+	r, err := new(Workspace).Fit(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -240,3 +240,34 @@ func TestLossIsOverOnceTheLayerKnows(t *testing.T) {
 		tick()
 	}
 }
+
+// TestTooHighAtRestIsHurried: what is left where it is and has to come down for that is brought down
+// without slew where that takes longer than restTimeout, as what goes to its safe value is; what only
+// waits to be known is not.
+func TestTooHighAtRestIsHurried(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		state plan.RestState
+		stood float64
+		mode  safety.Mode
+		spent time.Duration
+		hurry bool
+	}{
+		{"above", plan.RestHold, 9, safety.Fallback, restTimeout + 1, true},
+		{"above, in time", plan.RestHold, 9, safety.Fallback, restTimeout, false},
+		{"above, hurried already", plan.RestHold, 9, safety.Stopped, restTimeout + 1, false},
+		{"not known where", plan.RestHold, 5, safety.Fallback, restTimeout + 1, false},
+		{"to its safe value", plan.RestSafe, 9, safety.Fallback, restTimeout + 1, true},
+	} {
+		tr := newTrial(t)
+		v := &tr.Instrument.plan.Variables[0]
+		v.Limits.High, v.Limits.Above, v.Limits.AboveTime = 10, 6, time.Hour
+		tr.all[0].written = c.stood
+		tr.Rest(func(*plan.Variable) plan.RestState { return c.state })
+		tr.all[0].lost = true // by a write whose outcome is not known
+		tr.rests = tr.rests[:1]
+		if over, hurry, _ := tr.Resting(tr.present(c.mode), tr.clock.now.Add(-c.spent)); over || hurry != c.hurry {
+			t.Errorf("%s, after %v in %v: over %v, hurried %v, want %v", c.name, c.spent, c.mode, over, hurry, c.hurry)
+		}
+	}
+}

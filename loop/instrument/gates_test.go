@@ -363,3 +363,39 @@ func TestStopIsRepeatedWhereAFaultHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestEndWaitsForStragglersWhereItWrites: an older setpoint that may still arrive keeps up the end of
+// the run of a device that is brought somewhere, or may not be left at all of its values, until none can
+// come any more; where all stay where they are nothing would be written again, and nothing is waited for.
+func TestEndWaitsForStragglersWhereItWrites(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		state   plan.RestState
+		exposed time.Duration
+		waits   bool
+	}{
+		{"stays", plan.RestHold, 0, false},
+		{"stays, and not above", plan.RestHold, time.Hour, true},
+		{"goes to its safe value", plan.RestSafe, 0, true},
+	} {
+		tr := newTrial(t)
+		knob, pump := &tr.Instrument.plan.Variables[0], &tr.Instrument.plan.Variables[1]
+		knob.Limits.High, knob.Limits.Above, knob.Limits.AboveTime = 10, 6, c.exposed
+		knob.Shutdown, pump.Shutdown = c.state, plan.RestHold
+		k := tr.links[0]
+		k.dev = late{tr.bench}
+		k.straggle(&batch{}, drivers.ErrUnavailable, tr.clock.now, tr.clock.now)
+		tr.Rest((*plan.Variable).AtEnd)
+		tr.all[0].arrived = true
+		since, p := tr.clock.now, tr.present(safety.Fallback)
+		p.Ending = true
+		over, _, told := tr.Resting(p, since)
+		if over == c.waits || (len(told) > 0) != c.waits {
+			t.Errorf("%s: over %v, told %+v", c.name, over, told)
+		}
+		k.safe.repeated = k.safe.unknown.Add(late{}.MaxDelay())
+		if over, _, _ := tr.Resting(p, since); !over {
+			t.Errorf("%s: none can come any more, and the end waits", c.name)
+		}
+	}
+}

@@ -96,18 +96,24 @@ func (m *Model) LoadAs(k kernels.Kernel, x, y, noise []float64) error {
 }
 
 // Product sets dst to the product of a with the covariances that another kernel has between the
-// points: dst_i = sum over j of k(x_i, x_j) a_j. O(n^2).
+// points: dst_i = sum over j of k(x_i, x_j) a_j. Each covariance is computed once, for both of its points. O(n^2).
 func (m *Model) Product(dst []float64, k kernels.Kernel, a []float64) {
 	n, w := m.Factor.N, m.Points.D
 	c := m.placed(k, m.Points.X[:n*w])
 	m.former = c // it is given back
 	m.product = vec.Grown(m.product, vec.Up24(n)*vec.Lanes)
+	clear(dst[:n])
 	var sum [vec.Lanes]float64
 	for at := 0; at < n; at += vec.Lanes {
-		c.job = panels.Panel{Rows: c.Points.Rows, RowCap: c.Points.Cap, Lane: c.Points.Blocks[at*c.Points.Width : (at+vec.Lanes)*c.Points.Width], N: n, Out: m.product}
+		c.job = panels.Panel{Rows: c.Points.Rows, RowCap: c.Points.Cap, First: at, Lane: c.Points.Blocks[at*c.Points.Width : (at+vec.Lanes)*c.Points.Width], N: n - at, Out: m.product}
 		c.Eval.Fill(&c.job)
-		vec.Combine(sum[:], a[:n], m.product)
-		copy(dst[at:n], sum[:])
+		vec.Combine(sum[:], a[at:n], m.product)
+		for l, v := range sum[:min(vec.Lanes, n-at)] {
+			dst[at+l] += v
+		}
+		for i := at + vec.Lanes; i < n; i++ { // of the block itself both halves were computed
+			dst[i] += vec.Dot(m.product[(i-at)*vec.Lanes:(i-at+1)*vec.Lanes], a[at:at+vec.Lanes])
+		}
 	}
 }
 

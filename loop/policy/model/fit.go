@@ -23,6 +23,22 @@ type FitTask struct {
 	start *Hyper // warm start; nil at the first fit, which tries more starts
 	step  int
 	noise []float64 // of the rows, for the member of a set: as boundsOfRows
+	// memory is that of the fits before; nil: there is none.
+	memory *fitMemory
+}
+
+// fitMemory is the memory of fits that come one after the other. Its zero value has none.
+type fitMemory struct {
+	evidence fitting.Workspace
+	noise    *NoiseField
+}
+
+// noiseField is one that has learnt nothing of value.
+func (m *fitMemory) noiseField(h *noiseHyper) *NoiseField {
+	if m.noise == nil {
+		m.noise = newNoiseField(h, fitLimit)
+	}
+	return m.noise
 }
 
 // insignificant is by how much less than the most probable the hyperparameters in force may be, in the logarithm of the
@@ -38,6 +54,9 @@ const insignificant = 0.5
 // more than surelyFitted rows, those in force are returned where no others are
 // significantly more probable.
 func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
+	if t.memory == nil {
+		t.memory = new(fitMemory)
+	}
 	if t.competing() {
 		return t.runMember(ctx)
 	}
@@ -143,7 +162,7 @@ func (t *FitTask) fitObjective(ctx context.Context, h *Hyper, rows []Row, starts
 	if t.near() {
 		p.Earlier = t.earlier(h, rows)
 	}
-	r, err = fitting.Fit(ctx, p)
+	r, err = t.memory.evidence.Fit(ctx, p)
 	if err != nil {
 		return r, fmt.Errorf("fit of the objective's model at step %d: %w", t.step, err)
 	}
@@ -162,12 +181,16 @@ func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts 
 	if t.start != nil && t.start.noise != nil {
 		h.noise.kernel = t.start.noise.kernel
 	}
-	field, g := newNoiseField(h.noise, len(rows)), gpcore.New(h.kernel, len(rows))
+	field := t.memory.noiseField(h.noise)
+	var g *gpcore.GP // of the objective, by which single shots teach
 	var l lessons
 	if !t.hasSingles(rows) {
 		l = t.lessons(h.noise, rows, h.Scale, nil, nil)
-	} else if l, err = t.learnFromSingles(g, field, h, rows, false); err != nil {
-		return nil, 0, err
+	} else {
+		g = gpcore.New(h.kernel, len(rows))
+		if l, err = t.learnFromSingles(g, field, h, rows, false); err != nil {
+			return nil, 0, err
+		}
 	}
 	if gain, err = t.fitNoise(ctx, h, l, starts); err != nil {
 		return nil, 0, err
@@ -200,7 +223,7 @@ func (t *FitTask) fitNoise(ctx context.Context, h *Hyper, l lessons, starts int)
 	for _, y := range l.y {
 		p.Y = append(p.Y, y-q.Mean)
 	}
-	r, err := fitting.Fit(ctx, p)
+	r, err := t.memory.evidence.Fit(ctx, p)
 	if err != nil {
 		return 0, fmt.Errorf("fit of the noise model at step %d: %w", t.step, err)
 	}

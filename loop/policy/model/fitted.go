@@ -88,7 +88,7 @@ func (t *FitTask) runMember(ctx context.Context) (*Hyper, error) {
 		prior := t.prior(noiseMedian, noiseLogSD)
 		p.Noise, p.NoiseVariance = &prior, slices.Repeat([]float64{MinNoise}, len(t.rows))
 	}
-	r, err := fitting.Fit(ctx, p)
+	r, err := t.memory.evidence.Fit(ctx, p)
 	if err != nil {
 		return nil, t.memberError(err)
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -34,9 +35,33 @@ type logLink struct {
 }
 
 func (l logLink) target(s2 float64, shots int) (y, noiseVariance float64) {
+	m := logMomentsOf(shots)
+	return math.Log(max(s2, l.floor)) - m.bias, m.variance
+}
+
+// logMoments are the bias and the variance of the logarithm of a sample variance.
+type logMoments struct{ bias, variance float64 }
+
+// fewMoments are those of up to 64 shots, which a fit asks for at every row.
+var fewMoments = sync.OnceValue(func() []logMoments {
+	out := make([]logMoments, 65)
+	for shots := 2; shots < len(out); shots++ {
+		out[shots] = computeLogMoments(shots)
+	}
+	return out
+})
+
+// logMomentsOf are those of so many shots.
+func logMomentsOf(shots int) logMoments {
+	if few := fewMoments(); shots >= 2 && shots < len(few) {
+		return few[shots]
+	}
+	return computeLogMoments(shots)
+}
+
+func computeLogMoments(shots int) logMoments {
 	half := float64(shots-1) / 2
-	bias := mathext.Digamma(half) - math.Log(half)
-	return math.Log(max(s2, l.floor)) - bias, trigamma(half)
+	return logMoments{mathext.Digamma(half) - math.Log(half), trigamma(half)}
 }
 
 func (l logLink) variance(v float64) (value, slope float64) {

@@ -17,6 +17,7 @@ type Refits struct {
 	last       int  // boundary of the latest launch; 0: none yet
 	unchanged  bool // the latest fit has left the hyperparameters in force
 	Pending    *PendingFit
+	memory     fitMemory // of the fits, of which one goes on at a time
 }
 
 // PendingFit is a fit under way or about to start.
@@ -60,7 +61,7 @@ func (r *Refits) launch(t *FitTask) {
 	if r.last == 0 {
 		due = t.step
 	}
-	r.last = t.step
+	r.last, t.memory = t.step, &r.memory
 	r.Pending = &PendingFit{Task: t, Due: due, Done: make(chan struct{})}
 }
 

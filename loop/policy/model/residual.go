@@ -98,8 +98,8 @@ func (m *Rules) learnNoise(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row
 }
 
 // teachNoise teaches the process of the noise what the rows say of it. Single shots teach it by their errors under the objective's
-// posterior, which depends on the noise, so there are rounds; g is the objective's process, and
-// what it is left with has no meaning. open says that the level of the noise is a guess. It
+// posterior, which depends on the noise, so there are rounds; g is the objective's process, of
+// no use where there are none, and what it is left with has no meaning. open says that the level of the noise is a guess. It
 // returns what was learnt last. O(n^3) with a constant of 1/3, with single shots of 4/3.
 func (m *Rules) teachNoise(g *gpcore.GP, field *NoiseField, h *Hyper, rows []Row, open bool) (lessons, error) {
 	if m.hasSingles(rows) {
@@ -142,6 +142,10 @@ type lessons struct{ x, y, variance, estimates []float64 }
 // standardised objective, and now is what the process expects at each row.
 func (m *Rules) lessons(h *noiseHyper, rows []Row, scale float64, errors []shotError, now []float64) lessons {
 	var out lessons
+	out.x = make([]float64, 0, len(rows)*m.Dims)
+	for _, s := range []*[]float64{&out.y, &out.variance, &out.estimates} {
+		*s = make([]float64, 0, len(rows))
+	}
 	for i := range rows {
 		r := &rows[i]
 		var y, variance, alone float64
