@@ -9,7 +9,7 @@ const (
 	OutputVariance ParamKind = iota
 	// Lengthscale is a distance in units of x over which the function changes.
 	Lengthscale
-	// Timescale is the time over which the function is forgotten. [Fit] holds it
+	// Timescale is the time over which the function is forgotten. A fit holds it
 	// fixed: data gathered near a moving optimum hide the drift.
 	Timescale
 	// Period is the period of a periodic function, in units of x.
