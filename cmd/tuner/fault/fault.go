@@ -162,7 +162,7 @@ func instrumentHint(err error) string {
 		return "look whether tuner run goes on with this file, and what it said last"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return "nothing listens at that address: start the broker, or correct the device's key broker"
+		return "nothing listens at that address: start the broker, server or instrument there, or correct the address in its [[device]]"
 	}
 	return "tuner check --probe CONFIG reads every sensor and actuator once and moves nothing"
 }

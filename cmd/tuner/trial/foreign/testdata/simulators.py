@@ -6,7 +6,9 @@ Each has a knob, and where it can compute, a reading that is best, 10, where the
 import asyncio
 import json
 import logging
+import socket
 import sys
+import threading
 import time
 
 BEST = 3.0
@@ -18,6 +20,21 @@ def reading(knob):
 
 def ready():
     print("ready", flush=True)
+
+
+def ready_at(port):
+    """Says so once a server that is about to be started takes connections."""
+
+    def ask():
+        while True:
+            try:
+                # Not from the same address, or it might be given this port and connect with itself.
+                socket.create_connection(("127.0.0.1", int(port)), 5, ("127.0.0.2", 0)).close()
+                return ready()
+            except OSError:
+                time.sleep(0.05)
+
+    threading.Thread(target=ask, daemon=True).start()
 
 
 def opcua(port, keys):
@@ -98,7 +115,7 @@ def modbus(port, keys):
     from pymodbus.server import StartTcpServer
     from pymodbus.simulator import DataType, SimData, SimDevice
 
-    ready()
+    ready_at(port)
     StartTcpServer(SimDevice(id=17, simdata=[SimData(10, values=100, datatype=DataType.UINT16)]), address=("127.0.0.1", port))
 
 
@@ -108,7 +125,7 @@ def modbus_rtu(port, keys):
     from pymodbus.server import StartTcpServer
     from pymodbus.simulator import DataType, SimData, SimDevice
 
-    ready()
+    ready_at(port)
     StartTcpServer(SimDevice(id=17, simdata=[SimData(10, values=100, datatype=DataType.UINT16)]), address=("127.0.0.1", port), framer=FramerType.RTU)
 
 
@@ -150,7 +167,7 @@ def modbus_types(port, keys):
     for address, kind, order, value in modbus_rows(keys):
         words = ModbusTcpClient.convert_to_registers(value, getattr(ModbusTcpClient.DATATYPE, kind), word_order=order)
         registers[address : address + len(words)] = words
-    ready()
+    ready_at(port)
     StartTcpServer(SimDevice(id=17, simdata=[SimData(0, values=registers, datatype=DataType.REGISTERS)]), address=("127.0.0.1", port))
 
 
@@ -172,7 +189,7 @@ def lewis(port, keys):
     """lewis' own example of a motor, which travels 2 mm in a second, on a line over TCP."""
     from lewis.scripts.run import run_simulation
 
-    ready()
+    ready_at(port)
     run_simulation(["-k", "lewis.examples", "example_motor", "-p", f"stream: {{bind_address: 127.0.0.1, port: {port}}}"])
 
 
