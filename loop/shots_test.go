@@ -118,9 +118,8 @@ func TestNothingIsScoredBeforeItHasSettled(t *testing.T) {
 	}
 }
 
-// TestHoldStopsTheClocksOfShots: a hold takes nothing of the time in which the instrument settles, nor of
-// that in which the next shot must come: what began before a hold that outlasts both has all of its
-// shots after it.
+// TestHoldStopsTheClocksOfShots: a hold takes nothing of the time in which the next shot must come: what began
+// before a hold that outlasts it has all of its shots after it, whether the instrument was settling or measured.
 func TestHoldStopsTheClocksOfShots(t *testing.T) {
 	const hold = 20 * time.Second
 	for _, held := range []phase{settling, measuring} {

@@ -7,8 +7,8 @@ import (
 )
 
 // Workspace is the memory of fits that come one after the other, one at a time: for n observations two matrices of n x n
-// and some 80 n numbers, with room for up to twice as many. Its zero value has none yet. What a fit finds depends on its
-// problem alone, to the last bit.
+// and some 450 n numbers (2 MB for 256), with room for up to twice as many, and for 128 at least. Its zero value has none
+// yet. What a fit finds depends on its problem alone, to the last bit.
 type Workspace struct {
 	m           *model.Model
 	noise       []float64
@@ -24,7 +24,7 @@ const fewObservations = 128
 
 // take makes room for n observations and so many free parameters.
 func (w *Workspace) take(k kernels.Kernel, n, free int) {
-	if w.m == nil || w.m.Points.D != k.Dim() || w.m.Points.Cap < n {
+	if w.m == nil || w.m.Points.Cap < n {
 		capacity := fewObservations
 		for capacity < n {
 			capacity *= 2

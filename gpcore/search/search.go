@@ -16,14 +16,16 @@ import (
 // that it keeps: the acquisition of every control set of a decision, say. It works in
 // units that are numbered in a fixed order:
 //
-//  1. each problem: prepare it, and evaluate its starting points;
-//  2. screen: every 240 of a problem's points by the surrogate;
-//  3. climb: a problem's best screened points, on the surrogate, all side by side;
-//  4. refine: climb the local maxima of the surrogate with the objective itself, the
+//  1. each problem: prepare it, and evaluate its first starting point;
+//  2. each problem: evaluate the others, those that may count by the surrogate, where there is one;
+//  3. screen: every 240 of a problem's points by the surrogate;
+//  4. climb: a problem's best screened points, on the surrogate, all side by side; two of them where none comes within
+//     Options.Slack of what is known of other problems;
+//  5. refine: climb the local maxima of the surrogate with the objective itself, the
 //     largest first. A surrogate that is an upper bound ends this where what is left
 //     lies below the best found, and, by Options.Slack, below the best of other
 //     problems;
-//  5. each problem with discrete coordinates: move them from value to value.
+//  6. each problem with discrete coordinates: move them from value to value.
 //
 // Where a value costs much, a unit is less: fewer points, some rounds of a climb (see Costed).
 // What a unit does depends on the units before its phase alone, never on the clock or
@@ -42,6 +44,7 @@ type Search struct {
 	done     int
 	cut      bool
 	prepare  func(w *searchWorker, i int)
+	look     func(w *searchWorker, i int)
 	screen   func(w *searchWorker, i int)
 	climb    func(w *searchWorker, i int)
 	refine   func(w *searchWorker, i int)
@@ -72,7 +75,7 @@ func New(problems []Problem, o Options) (*Search, error) {
 		s.workers = append(s.workers, s.newWorker())
 	}
 	s.round = make([]int, 0, len(problems))
-	s.prepare, s.screen, s.climb, s.refine, s.discrete = s.prepareUnit, s.screenUnit, s.climbUnit, s.refineUnit, s.discreteUnit
+	s.prepare, s.look, s.screen, s.climb, s.refine, s.discrete = s.prepareUnit, s.lookUnit, s.screenUnit, s.climbUnit, s.refineUnit, s.discreteUnit
 	return s, nil
 }
 
@@ -112,6 +115,9 @@ func (s *Search) SetObjectives(all []Objective) {
 // gets more of those that are complete.
 func (s *Search) SetShare(share float64) { s.share = share }
 
+// SetJump says how a problem's objective rises at the edge of what it forbids.
+func (s *Search) SetJump(problem int, j Jump) { s.problems[problem].counts.jump = j }
+
 // SetSlack changes Options.Slack.
 func (s *Search) SetSlack(slack float64) { s.o.Slack = slack }
 
@@ -129,8 +135,12 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 	}
 	s.all()
 	s.rounds(s.prepare)
+	s.setFloors()
+	s.only(func(q *state) bool { return q.left > 0 })
+	s.rounds(s.look)
 	s.divide()
 	s.phase(len(s.chunks), s.screen)
+	s.setFloors()
 	s.all()
 	s.rounds(s.climb)
 	for !s.cut {
@@ -139,8 +149,7 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 		}
 		s.rounds(s.refine)
 	}
-	s.all()
-	s.round = slices.DeleteFunc(s.round, func(i int) bool { return len(s.problems[i].grids) == 0 })
+	s.only(func(q *state) bool { return len(q.grids) > 0 })
 	s.rounds(s.discrete)
 	if s.cut {
 		s.concludeCut()
@@ -172,6 +181,12 @@ func (s *Search) all() {
 	for i := range s.problems {
 		s.round = append(s.round, i)
 	}
+}
+
+// only makes those problems the round's that a phase is for.
+func (s *Search) only(is func(q *state) bool) {
+	s.all()
+	s.round = slices.DeleteFunc(s.round, func(i int) bool { return !is(s.problems[i]) })
 }
 
 // rounds does units of a phase for the problems of the round until none is under way.

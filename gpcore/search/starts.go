@@ -1,9 +1,82 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
+
+// looking is what is known of the caller's starting points, and of what counts by them.
+type looking struct {
+	looked, left int       // how many of them were evaluated, and are to be at most
+	order        []int     // in which order after the first, best first by the surrogate; of no use without one
+	said         []float64 // what the surrogate says of each
+	doubt        float64   // by how much an approximation was off at those evaluated, at most
+	counts       counting
+}
+
+// begin forgets the last run.
+func (l *looking) begin() {
+	l.looked, l.left, l.doubt = 0, 0, 0
+	l.counts.floor = math.Inf(-1)
+}
+
+// likelyStarts is how many starting points beside the first are evaluated where an approximation says which are best.
+const likelyStarts = 2
+
+// lookAtFirst evaluates the first starting point, and has the surrogate say in which order the others are looked at.
+func (q *state) lookAtFirst(w *searchWorker, f *fork) {
+	n := len(q.starts) / q.d
+	q.evaluate(w, f, q.starts[:q.d])
+	q.looked, q.left = 1, n-1
+	if q.surrogate == NoSurrogate {
+		return
+	}
+	q.said = vec.Grown(q.said, n)
+	f.surrogate.SurrogateValues(q.said, q.starts)
+	q.learnDoubt(0, q.best.value)
+	q.order = q.order[:0]
+	for k := range n {
+		q.order = append(q.order, k)
+	}
+	slices.SortStableFunc(q.order[1:], func(a, b int) int { return cmp.Compare(q.said[b], q.said[a]) })
+	if q.surrogate == Approximation {
+		q.left = min(q.left, likelyStarts)
+	}
+}
+
+// lookUnit evaluates as many of a problem's other starting points as a unit of work does; where there is a surrogate,
+// while the next may count by that.
+func (s *Search) lookUnit(w *searchWorker, i int) {
+	k := s.round[i]
+	q, f := s.problems[k], &w.forks[k]
+	some := parts(q.left, q.costs.Value)
+	if q.surrogate == NoSurrogate {
+		q.evaluate(w, f, q.starts[q.looked*q.d:(q.looked+some)*q.d])
+		q.looked, q.left = q.looked+some, q.left-some
+	}
+	for ; q.surrogate != NoSurrogate && some > 0 && q.left > 0; some-- {
+		k := q.order[q.looked]
+		if !q.worthALook(q.said[k]) {
+			q.left = 0
+			break
+		}
+		q.evaluate(w, f, q.starts[k*q.d:(k+1)*q.d])
+		q.learnDoubt(k, w.value[0])
+		q.looked, q.left = q.looked+1, q.left-1
+	}
+	q.underWay = q.left > 0
+}
+
+// worthALook reports whether a starting point of which the surrogate says that value may count.
+func (q *state) worthALook(said float64) bool {
+	if q.surrogate == UpperBound {
+		return said > max(q.best.value, q.counts.floor)
+	}
+	return q.mayCount(said)
+}
 
 // choose fills the climbers with the best screened points, each some distance from the
 // better ones.
@@ -75,7 +148,7 @@ func (q *state) rank() {
 	}
 	q.count = kept
 	for _, c := range q.climbers[:kept] {
-		if c.bound = math.Inf(1); q.surrogate == UpperBound {
+		if c.bound = math.Inf(1); q.surrogate == UpperBound || !q.mayCount(c.value) {
 			c.bound = c.value + climbTolerance*(1+math.Abs(c.value))
 		}
 	}

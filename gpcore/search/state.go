@@ -10,6 +10,7 @@ import (
 type state struct {
 	domain
 	screen
+	looking
 	kept      kept
 	p         Problem
 	group     Grouped // the objective, where it is one
@@ -29,7 +30,6 @@ type state struct {
 	under     []*climber // those of the climb that is under way
 	climbed   int        // its rounds since coordinates with few values were moved
 	moved     int        // how often those were moved; in the last phase, the best point
-	looked    int        // how many starts were looked at
 	underWay  bool       // the next unit of the phase goes on with the last one's work
 	rounded   bool       // the best point has discrete values
 	ready     bool       // prepared in this run
@@ -83,6 +83,7 @@ func (q *state) setObjective(o Objective) {
 func (q *state) begin() {
 	q.count, q.next, q.ready, q.final, q.abandoned = 0, 0, false, false, false
 	q.covered, q.extraRounds = q.covered[:0], 0
+	q.looking.begin()
 	q.under, q.underWay, q.rounded = nil, false, false
 	q.hold(q.grids, false)
 	q.best.value = math.Inf(-1)

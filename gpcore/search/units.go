@@ -19,33 +19,31 @@ func (q *state) prepareShared() {
 	q.costs = costsOf(q.p.Objective)
 }
 
-// prepareUnit prepares a problem of this round and evaluates its starting points, or its center.
+// prepareUnit prepares a problem of this round and evaluates its first starting point, or its center.
 func (s *Search) prepareUnit(w *searchWorker, i int) {
 	k := s.round[i]
-	q := s.problems[k]
-	if !q.underWay {
-		if q.group != nil {
-			q.group.PrepareOwn()
-		}
-		q.readScales()
-		q.looked = 0
+	q, f := s.problems[k], &w.forks[k]
+	if q.group != nil {
+		q.group.PrepareOwn()
 	}
-	x := q.starts[q.looked*q.d:]
-	if len(x) == 0 {
-		w.neighbour = append(w.neighbour[:0], q.points[:q.d]...)
-		if !q.listed {
-			for j := range q.d {
-				w.neighbour[j] = (q.box.low[j] + q.box.high[j]) / 2
-			}
-			q.snapSteps(w.neighbour)
-		}
-		x = w.neighbour
+	q.readScales()
+	if len(q.starts) == 0 {
+		q.evaluate(w, f, q.center(w))
+		return
 	}
-	n := len(x) / q.d
-	some := parts(n, q.costs.Value)
-	q.evaluate(w, &w.forks[k], x[:some*q.d])
-	q.looked += some
-	q.underWay = some < n
+	q.lookAtFirst(w, f)
+}
+
+// center is that of the domain, or the first setting of a list.
+func (q *state) center(w *searchWorker) []float64 {
+	w.neighbour = append(w.neighbour[:0], q.points[:q.d]...)
+	if !q.listed {
+		for j := range q.d {
+			w.neighbour[j] = (q.box.low[j] + q.box.high[j]) / 2
+		}
+		q.snapSteps(w.neighbour)
+	}
+	return w.neighbour
 }
 
 // screenUnit screens one chunk.
@@ -80,6 +78,9 @@ func (s *Search) climbUnit(w *searchWorker, i int) {
 		}
 		if q.listed {
 			return
+		}
+		if k := q.highest(); k >= 0 && !q.mayCount(q.values[k]) { // nothing screened does
+			q.limit, q.abandoned = min(q.limit, unlikelyClimbs), true
 		}
 		q.choose()
 		q.addStarts()

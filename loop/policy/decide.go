@@ -119,6 +119,7 @@ func (e *engine) search(d *decision, options []acquisition.Option, slack float64
 			starts = append(starts, some...)
 		}
 		s.SetStarts(i, starts)
+		s.SetJump(i, o.Jump)
 	}
 	return d.Units.Run(s), nil
 }

@@ -40,6 +40,10 @@ type Option struct {
 	// logFloor, where positive, has the search work on the logarithm of the value, from that
 	// value on.
 	logFloor float64
+	// Jump is that of the objective at the edge of what it forbids, as the search sees it.
+	Jump search.Jump
+	// edge, where positive, is the function's value at that edge, from which on it is forbidden times as much below.
+	edge, forbidden float64
 	// logged says that the objective is the logarithm of the value.
 	logged bool
 	// tail, where not nil, is that logarithm below the floor.
@@ -71,6 +75,9 @@ func (d *Decision) ForSearch(o Option, costs *cost.Model) Option {
 	if o.logFloor == 0 && costs == nil {
 		return o
 	}
+	if o.edge > 0 {
+		o.Jump = d.jump(&o, costs)
+	}
 	r := d.slabs().transformations.Take(d.memory())
 	r.offset, r.floor, r.tail, r.price, r.logged = o.Offset, o.logFloor, o.tail, nil, o.logged
 	if costs != nil {
@@ -82,6 +89,25 @@ func (d *Decision) ForSearch(o Option, costs *cost.Model) Option {
 	}
 	o.Objective, o.Offset = d.slabs().adjusted.Take(d.memory()).Of(o.Objective, r), 0
 	return o
+}
+
+// jump is that of the logarithm over the cost of an option that forbids something. Where costs vary with the setting nobody knows
+// where its edge is.
+func (d *Decision) jump(o *Option, costs *cost.Model) search.Jump {
+	j := search.Jump{Edge: math.Inf(-1), Height: -math.Log(o.forbidden)}
+	if price, same := d.samePrice(costs, o.Set); same && num.Finite(o.edge) {
+		j.Edge = math.Log(o.edge) - j.Height - math.Log(price)
+	}
+	return j
+}
+
+// samePrice is what all settings of a control set cost, over a typical cost, where that is one price.
+func (d *Decision) samePrice(costs *cost.Model, set int) (price float64, same bool) {
+	if costs == nil {
+		return 1, true
+	}
+	p := d.price(costs, set)
+	return p.Same(d.memory().Floats(d.Domains[set].Size()))
 }
 
 // price is the price of a control set's settings.

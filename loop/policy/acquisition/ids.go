@@ -57,7 +57,7 @@ func (a InformationDirected) Options(d *Decision) ([]Option, error) {
 			}
 			r := d.slabs().ratios.Take(d.memory())
 			r.LowerBound, r.negativeSD, r.both, r.top, r.beta, r.rho = below[i], spread[i], both, peak.Value-v.Offset(), d.Beta, a.Rho
-			o := Option{Set: set, View: v, Objective: r, Unit: Dimensionless, logFloor: MinRatio, Steady: true}
+			o := Option{Set: set, View: v, Objective: r, Unit: Dimensionless, logFloor: MinRatio, edge: 1 / (a.Rho * d.Beta * d.Beta), forbidden: Forbidden, Steady: true}
 			if set == peak.Set && sameView(v, peak.view) {
 				o.Start = peak.X
 				out = slices.Insert(out, 0, o) // a decision that is cut looks at the first

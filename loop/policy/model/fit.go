@@ -33,10 +33,10 @@ type fitMemory struct {
 	noise    *NoiseField
 }
 
-// noiseField is one that has learnt nothing of value.
-func (m *fitMemory) noiseField(h *noiseHyper) *NoiseField {
-	if m.noise == nil {
-		m.noise = newNoiseField(h, fitLimit)
+// noiseField is one for so many rows, whose contents the next lesson replaces.
+func (m *fitMemory) noiseField(h *noiseHyper, rows int) *NoiseField {
+	if m.noise == nil || m.noise.GP.Cap() < rows {
+		m.noise = newNoiseField(h, rows)
 	}
 	return m.noise
 }
@@ -181,7 +181,7 @@ func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts 
 	if t.start != nil && t.start.noise != nil {
 		h.noise.kernel = t.start.noise.kernel
 	}
-	field := t.memory.noiseField(h.noise)
+	field := t.memory.noiseField(h.noise, max(len(rows), min(t.Spec.Capacity, fitLimit)))
 	var g *gpcore.GP // of the objective, by which single shots teach
 	var l lessons
 	if !t.hasSingles(rows) {

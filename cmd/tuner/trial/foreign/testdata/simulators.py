@@ -23,7 +23,7 @@ def ready():
 
 
 def ready_at(port):
-    """Says so once a server that is about to be started takes connections."""
+    """Says so once a server that is about to be started takes connections, on Linux: it calls from 127.0.0.2."""
 
     def ask():
         while True:
