@@ -11,15 +11,16 @@ import (
 // looking is what is known of the caller's starting points, and of what counts by them.
 type looking struct {
 	looked, left int       // how many of them were evaluated, and are to be at most
-	order        []int     // in which order after the first, best first by the surrogate; of no use without one
-	said         []float64 // what the surrogate says of each
+	ranked       bool      // by the surrogate, where it may say that some do not count
+	order        []int     // the first, then best first by that
+	said         []float64 // what it says of each
 	doubt        float64   // by how much an approximation was off at those evaluated, at most
 	counts       counting
 }
 
 // begin forgets the last run.
 func (l *looking) begin() {
-	l.looked, l.left, l.doubt = 0, 0, 0
+	l.looked, l.left, l.doubt, l.ranked = 0, 0, 0, false
 	l.counts.floor = math.Inf(-1)
 }
 
@@ -28,36 +29,30 @@ const likelyStarts = 2
 
 // lookAtFirst evaluates the first starting point, and has the surrogate say in which order the others are looked at.
 func (q *state) lookAtFirst(w *searchWorker, f *fork) {
-	n := len(q.starts) / q.d
 	q.evaluate(w, f, q.starts[:q.d])
-	q.looked, q.left = 1, n-1
-	if q.surrogate == NoSurrogate {
-		return
-	}
-	q.said = vec.Grown(q.said, n)
+	q.said = vec.Grown(q.said, q.left)
 	f.surrogate.SurrogateValues(q.said, q.starts)
 	q.learnDoubt(0, q.best.value)
 	q.order = q.order[:0]
-	for k := range n {
+	for k := range q.left {
 		q.order = append(q.order, k)
 	}
 	slices.SortStableFunc(q.order[1:], func(a, b int) int { return cmp.Compare(q.said[b], q.said[a]) })
+	q.looked, q.left, q.ranked = 1, q.left-1, true
 	if q.surrogate == Approximation {
 		q.left = min(q.left, likelyStarts)
 	}
 }
 
-// lookUnit evaluates as many of a problem's other starting points as a unit of work does; where there is a surrogate,
-// while the next may count by that.
-func (s *Search) lookUnit(w *searchWorker, i int) {
-	k := s.round[i]
-	q, f := s.problems[k], &w.forks[k]
+// look evaluates as many of the starting points that are left as a unit of work does; where they are ranked, while the
+// next may count.
+func (q *state) look(w *searchWorker, f *fork) {
 	some := parts(q.left, q.costs.Value)
-	if q.surrogate == NoSurrogate {
+	if !q.ranked {
 		q.evaluate(w, f, q.starts[q.looked*q.d:(q.looked+some)*q.d])
 		q.looked, q.left = q.looked+some, q.left-some
 	}
-	for ; q.surrogate != NoSurrogate && some > 0 && q.left > 0; some-- {
+	for ; q.ranked && some > 0 && q.left > 0; some-- {
 		k := q.order[q.looked]
 		if !q.worthALook(q.said[k]) {
 			q.left = 0

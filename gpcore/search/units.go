@@ -19,19 +19,32 @@ func (q *state) prepareShared() {
 	q.costs = costsOf(q.p.Objective)
 }
 
-// prepareUnit prepares a problem of this round and evaluates its first starting point, or its center.
+// prepareUnit prepares a problem of this round and evaluates its starting points, or its center; where there is a surrogate
+// and there are other problems only the first.
 func (s *Search) prepareUnit(w *searchWorker, i int) {
 	k := s.round[i]
 	q, f := s.problems[k], &w.forks[k]
-	if q.group != nil {
-		q.group.PrepareOwn()
+	if !q.underWay {
+		if q.group != nil {
+			q.group.PrepareOwn()
+		}
+		q.readScales()
+		if len(q.starts) == 0 {
+			q.evaluate(w, f, q.center(w))
+			return
+		}
+		if q.left = len(q.starts) / q.d; q.surrogate != NoSurrogate && len(s.problems) > 1 {
+			q.lookAtFirst(w, f) // what counts is known when all are prepared
+			return
+		}
 	}
-	q.readScales()
-	if len(q.starts) == 0 {
-		q.evaluate(w, f, q.center(w))
-		return
-	}
-	q.lookAtFirst(w, f)
+	q.look(w, f)
+}
+
+// lookUnit goes on with a problem's starting points.
+func (s *Search) lookUnit(w *searchWorker, i int) {
+	k := s.round[i]
+	s.problems[k].look(w, &w.forks[k])
 }
 
 // center is that of the domain, or the first setting of a list.
