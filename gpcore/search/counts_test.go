@@ -130,8 +130,8 @@ func TestSlackFindsTheBestOfAll(t *testing.T) {
 	}
 }
 
-// TestWhatCannotCountIsNotClimbed: a problem whose screened points lie far below another's best has two of them climbed, for a step or
-// two, and no start of it but the first is looked at.
+// TestWhatCannotCountIsNotClimbed: a problem whose screened points lie far below another's best has two of them climbed, on the
+// surrogate alone, and no start of it but the first is looked at.
 func TestWhatCannotCountIsNotClimbed(t *testing.T) {
 	for _, kind := range []search.SurrogateKind{search.UpperBound, search.Approximation} {
 		rng := rand.New(rand.NewPCG(3, 1))
@@ -165,5 +165,14 @@ func TestJumpIsReached(t *testing.T) {
 		if !c.above && b.looks.slopes > 0 {
 			t.Errorf("edge %v: %+v", c.edge, *b.looks)
 		}
+	}
+}
+
+// TestDoubtWithoutStarts: without starting points nothing says how far an approximation is off, so nothing is given up by it.
+func TestDoubtWithoutStarts(t *testing.T) {
+	other := &bumps{height: []float64{1}, centre: [][2]float64{{0.5, 0.5}}, kind: search.UpperBound, gap: 0.01, looks: &counts{}}
+	b := &bumps{height: []float64{1.2}, centre: [][2]float64{{0.3, 0.7}}, kind: search.Approximation, gap: -0.5, looks: &counts{}}
+	if found := searched(t, []*bumps{other, b}, 0); found[1].Value < 1.1999 {
+		t.Errorf("found %v, there is 1.2", found[1].Value)
 	}
 }

@@ -31,6 +31,7 @@ func (s *Search) prepareUnit(w *searchWorker, i int) {
 		q.readScales()
 		if len(q.starts) == 0 {
 			q.evaluate(w, f, q.center(w))
+			q.doubt = math.Inf(1) // no start says how far an approximation is off
 			return
 		}
 		if q.left = len(q.starts) / q.d; q.surrogate != NoSurrogate && len(s.problems) > 1 {
