@@ -16,7 +16,8 @@ type counting struct {
 	jump  Jump
 }
 
-// least is what has to be come to from a value: what counts, or, below a jump, its edge and so much that it counts above.
+// least is the least value of interest on the side of the jump that a value is on: above, what counts; below, what may be
+// on the way over the edge to it.
 func (c counting) least(value float64) float64 {
 	if c.jump.Height == 0 || value >= c.jump.Edge+c.jump.Height/2 {
 		return c.floor
@@ -30,7 +31,7 @@ const unlikelyClimbs = 2
 // doubtFactor is how much farther an approximation may be off elsewhere than at the starting points.
 const doubtFactor = 3
 
-// mayCount reports whether something counts to which the surrogate gives that value.
+// mayCount reports whether a point may count, or a climb's end, by the surrogate's value there.
 func (q *state) mayCount(value float64) bool {
 	return !(value+doubtFactor*q.doubt < q.counts.least(value))
 }

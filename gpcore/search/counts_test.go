@@ -121,17 +121,17 @@ func TestSlackFindsTheBestOfAll(t *testing.T) {
 				looks[slack] += b.looks.slopes + b.looks.surrogateSlopes
 			}
 		}
-		if math.Abs(best[0]-best[1]) > 1e-5 { // climbs end with 2e-7 of 1 + their value to be gained
+		if math.Abs(best[0]-best[1]) > 1e-5 { // climbs end with some 2e-7 of 1 + their value to be gained, by a parabola
 			t.Errorf("seed %d, run %d: %v with slack 0, %v without", seed, run, best[0], best[1])
 		}
 	}
-	if 10*looks[0] > 9*looks[math.Inf(1)] {
+	if 10*looks[0] > 9*looks[math.Inf(1)] { // most of these problems count, so little can be left
 		t.Errorf("%d slopes with slack 0, %d without", looks[0], looks[math.Inf(1)])
 	}
 }
 
-// TestWhatCannotCountIsNotClimbed: a problem whose screened points lie far below another's best has two of them climbed, on the
-// surrogate alone, and no start of it but the first is looked at.
+// TestWhatCannotCountIsNotClimbed: a problem whose screened points lie far below another's best has two of them climbed, for at most
+// 16 rounds each, on the surrogate alone, and no start of it but the first is looked at.
 func TestWhatCannotCountIsNotClimbed(t *testing.T) {
 	for _, kind := range []search.SurrogateKind{search.UpperBound, search.Approximation} {
 		rng := rand.New(rand.NewPCG(3, 1))
@@ -139,7 +139,7 @@ func TestWhatCannotCountIsNotClimbed(t *testing.T) {
 		high.height, low.kind = []float64{5, 1, 1}, kind
 		peak := high.centre[0]
 		found := searched(t, []*bumps{high, low}, 0, peak[0], peak[1], 0.1, 0.2, 0.7, 0.3, 0.5, 0.9)
-		if l := low.looks; l.values != 1 || l.slopes != 0 || l.surrogateSlopes > 16 || found[1].Complete {
+		if l := low.looks; l.values != 1 || l.slopes != 0 || l.surrogateSlopes > 2*16 || found[1].Complete {
 			t.Errorf("surrogate %v: looked at %+v, complete %v", kind, *l, found[1].Complete)
 		}
 		if found[0].Value < 5 {

@@ -16,8 +16,9 @@ import (
 // that it keeps: the acquisition of every control set of a decision, say. It works in
 // units that are numbered in a fixed order:
 //
-//  1. each problem: prepare it, and evaluate its starting points;
-//  2. where there are several problems with surrogates, only the first of these; now the others that may count;
+//  1. each problem: prepare it, and evaluate its starting points; of several problems that have surrogates only the first
+//     of each;
+//  2. these: evaluate the others that may count beside what is known of all problems now;
 //  3. screen: every 240 of a problem's points by the surrogate;
 //  4. climb: a problem's best screened points, on the surrogate, all side by side; two of them where none comes within
 //     Options.Slack of what is known of other problems;

@@ -95,19 +95,16 @@ func (d *Decision) ForSearch(o Option, costs *cost.Model) Option {
 // where its edge is.
 func (d *Decision) jump(o *Option, costs *cost.Model) search.Jump {
 	j := search.Jump{Edge: math.Inf(-1), Height: -math.Log(o.forbidden)}
-	if price, same := d.samePrice(costs, o.Set); same && num.Finite(o.edge) {
-		j.Edge = math.Log(o.edge) - j.Height - math.Log(price)
+	if !num.Finite(o.edge) {
+		return j
+	}
+	edge := math.Log(o.edge) - j.Height
+	if costs == nil {
+		j.Edge = edge
+	} else if p := d.price(costs, o.Set); !p.Varies() {
+		j.Edge = edge - math.Log(p.At(d.memory().Floats(d.Domains[o.Set].Size()))) // of any setting
 	}
 	return j
-}
-
-// samePrice is what all settings of a control set cost, over a typical cost, where that is one price.
-func (d *Decision) samePrice(costs *cost.Model, set int) (price float64, same bool) {
-	if costs == nil {
-		return 1, true
-	}
-	p := d.price(costs, set)
-	return p.Same(d.memory().Floats(d.Domains[set].Size()))
 }
 
 // price is the price of a control set's settings.

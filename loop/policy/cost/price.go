@@ -37,5 +37,5 @@ func (p *Price) Gradient(grad, x []float64) float64 {
 	return max(v, minPrice)
 }
 
-// Same is the price of all settings where it is one, and of x otherwise.
-func (p *Price) Same(x []float64) (price float64, same bool) { return p.At(x), !p.costs.varies() }
+// Varies reports whether settings have different prices.
+func (p *Price) Varies() bool { return p.costs.varies() }

@@ -158,17 +158,16 @@ func newRawLink(variances []float64, free bool) rawLink {
 	return l
 }
 
-// typical is the median of values, or their mean where that is zero; they are left in another order. O(n) on average.
-func typical(values []float64) float64 {
-	if m := num.Kth(values, len(values)/2); m > 0 {
+// typical is the median of sorted values, or their mean where that is zero.
+func typical(sorted []float64) float64 {
+	if m := sorted[len(sorted)/2]; m > 0 {
 		return m
 	}
-	slices.Sort(values)
 	sum := 0.0
-	for _, v := range values {
+	for _, v := range sorted {
 		sum += v
 	}
-	return sum / float64(len(values))
+	return sum / float64(len(sorted))
 }
 
 // shotNoise is the variance of one shot of z at a point where the noise is known or the

@@ -17,7 +17,7 @@ type NoiseField struct {
 	// the median sample variance, and the largest one (rho_max^2 of the paper).
 	low, high float64
 
-	estimates []float64 // scratch
+	sorted []float64 // scratch
 }
 
 // newNoiseField makes an empty field.
@@ -55,10 +55,12 @@ func (v *NoiseField) levels(dst []float64, rows []Row) {
 // limit takes the clips from what rows say of the variance, in squared units of the objective,
 // of which there is one at least; scale is the objective's.
 func (v *NoiseField) limit(estimates []float64, scale float64) {
-	v.estimates = append(v.estimates[:0], estimates...)
+	v.sorted = append(v.sorted[:0], estimates...)
+	slices.Sort(v.sorted)
+	variances := v.sorted
 	s2 := scale * scale
-	v.low = max(1e-3*typical(v.estimates)/s2, 1e-2*MinNoise)
-	v.high = max(slices.Max(v.estimates)/s2, v.low)
+	v.low = max(1e-3*typical(variances)/s2, 1e-2*MinNoise)
+	v.high = max(variances[len(variances)-1]/s2, v.low)
 }
 
 // ShotVariance is the variance of one shot where the process has the given
